@@ -1,6 +1,7 @@
 // Path patching and the circuit that it finds: what must hold in every family, and the story model's.
 #include "analysis/patching/explanation.h"
 
+#include "analysis/patching/effects.h"
 #include "helpers.h"
 #include "model/input.h"
 #include "patch_pair.h"
@@ -13,7 +14,9 @@ const char* const kStory = "Lily had a red ball. Tom had a blue ball. Lily gave 
 
 std::shared_ptr<const Trace> story_run(ThreadPool& pool) {
     static const auto model = *Model::open(kTests.parent_path() / "models/stories");
-    return *run_trace(model, {encode_input(*model, {kStory})->sequences, {}}, pool);
+    TextInput typed;
+    typed.text = kStory;
+    return *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
 }
 
 }  // namespace
@@ -27,10 +30,11 @@ TEST_CASE("paths: the last block's heads reach the answer straight alone, in eve
         std::vector<AttentionHead> heads;
         for (int h = 0; h < pair.model->config.heads(last); ++h) heads.push_back({last, h});
         const Metric metric{MetricKind::difference, 9, 31, 5};
-        const auto direct = direct_effects(*pair.clean, metric, heads, pool),
-                   ablated = ablation_effects(*pair.clean, metric, heads, pool);
+        const auto direct = PathCuts(*pair.clean, metric, pool).direct_effects(heads);
+        const auto ablated = head_effects(*pair.clean, nullptr, metric, pool);
         REQUIRE((direct && ablated));
-        for (size_t i = 0; i < heads.size(); ++i) CHECK((*direct)[i] == doctest::Approx((*ablated)[i]));
+        for (size_t i = 0; i < heads.size(); ++i)
+            CHECK((*direct)[i] == doctest::Approx(-ablated->change[heads[i]]));
     }
 }
 

@@ -10,7 +10,8 @@ std::optional<HeadSweep> HeadSweep::of(const Request* request, const JobInputs& 
 }
 
 Status HeadSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
-    TRY(HeadEffects effects, head_effects(*trace, own.get(), metric, pool, cancel, heads_done.get()));
+    TRY(HeadEffects effects,
+        head_effects(*trace, own.get(), metric, pool, cancel, [&](int done) { *heads_done = done; }));
     publish({std::make_shared<const HeadEffects>(std::move(effects)), ""});
     return success();
 }
@@ -116,7 +117,7 @@ template struct InfluenceSweep<TokenScoresRequest>;
 
 std::optional<ExplanationSweep> ExplanationSweep::of(const Request* request, const JobInputs& in) {
     if (!request || !in.runs.shown || !in.complete || !in.model->has_logits()) return std::nullopt;
-    return ExplanationSweep{in.runs.shown, *request};
+    return ExplanationSweep{in.runs.shown, request->explanation};
 }
 
 Status ExplanationSweep::measure(ThreadPool& pool, const CancelFlag* cancel,

@@ -88,10 +88,15 @@ using TokenScoresSweep = InfluenceSweep<TokenScoresRequest>;
 
 /// Finds the circuit behind the prediction.
 struct ExplanationSweep {
-    using Request = ExplanationRequest;
+    struct Request {
+        ExplanationRequest explanation;
+        bool measure = true;  // else keep what is known
+        bool paused() const { return !measure; }
+        bool operator==(const Request&) const = default;
+    };
     using Found = ExplanationFound;
     std::shared_ptr<const Trace> trace;
-    Request request;
+    ExplanationRequest request;
 
     static std::optional<ExplanationSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const ExplanationSweep& other) const {

@@ -10,21 +10,40 @@ namespace {
 
 constexpr float kMaxEdgesFrom = 100;
 
-/// "Six of 32 heads find ball. Alone they keep it at 99.98 %; without them it is 5.7 %."
-std::string headline(const Scene& s, const Explanation& of) {
+/// Whether the circuit alone keeps most of what is explained, and the others without it do not.
+bool suffices(const Explanation& of) {
+    constexpr float kKept = 0.9f, kLost = 0.5f;
+    const bool difference = of.metric.kind == MetricKind::difference;
+    const auto share = [&](const MetricValues& v) {
+        return difference ? v.value / of.clean.value : v.probability / of.clean.probability;
+    };
+    return of.whole() && share(of.only) >= kKept && share(of.without) <= kLost;
+}
+
+/// "Six of 32 heads find ball."
+std::string claim(const Scene& s, const Explanation& of) {
     static constexpr const char* kCounts[] = {"No",   "One", "Two",   "Three", "Four",
                                               "Five", "Six", "Seven", "Eight"};
-    const std::string answer = answer_name(s, of);
     const size_t heads = of.heads.size();
     const std::string count = heads < std::size(kCounts) ? kCounts[heads] : std::to_string(heads);
-    std::string out = count + " of " + std::to_string(s.model()->config.head_count()) + " heads " +
-                      (heads == 1 ? "finds " : "find ") + answer + ".";
-    if (!of.whole()) return out;
-    if (of.metric.kind == MetricKind::difference)
-        return out + " Alone they keep the difference at " + number(of.only.value, 2) + " of " +
-               number(of.clean.value, 2) + "; without them it is " + number(of.without.value, 2) + ".";
-    return out + " Alone they keep it at " + probability_text(of.only.probability) + "; without them it is " +
-           probability_text(of.without.probability) + ".";
+    const std::string verb = suffices(of) ? heads == 1 ? "finds " : "find "
+                             : heads == 1 ? "counts most for "
+                                          : "count most for ";
+    return count + " of " + std::to_string(s.model()->config.head_count()) + " heads " + verb +
+           answer_name(s, of) + ".";
+}
+
+/// " Alone they keep it at 99.98 %; without them it is 5.7 %."; "" until it is measured.
+std::string check_text(const Explanation& of) {
+    if (!of.whole()) return "";
+    const bool one = of.heads.size() == 1, difference = of.metric.kind == MetricKind::difference;
+    const auto text = [&](const MetricValues& v) {
+        return difference ? number(v.value, 2) : probability_text(v.probability);
+    };
+    return std::string(one ? " Alone it keeps " : " Alone they keep ") +
+           (difference ? "the difference at " + text(of.only) + " of " + text(of.clean)
+                       : "it at " + text(of.only)) +
+           (one ? "; without it the rest keeps " : "; without them it is ") + text(of.without) + ".";
 }
 
 std::string running_stage(const Explanation& of) {
@@ -38,7 +57,9 @@ std::string running_stage(const Explanation& of) {
 void draw_heading(Scene& s, Rect& rest, const Explanation& of) {
     constexpr float kHeadline = 32, kNote = 26;
     write(s.ui, take_top(rest, kHeadline), kTitle, s.ui.colors->t1,
-          of.heads.empty() ? running_stage(of) : headline(s, of));
+          of.heads.empty()
+              ? running_stage(of)
+              : first_that_fits(s.ui, kTitle, {claim(s, of) + check_text(of), claim(s, of)}, rest.w));
     write(s.ui, take_top(rest, kNote, gap::small), kCaption, s.ui.colors->t3,
           "An edge shows how far " + metric_label(*s.model(), of.metric) +
               " falls when that path alone is cut. Every value is measured, none estimated.");
@@ -75,7 +96,8 @@ ExplanationFound explanation_found(const Scene& s) {
     if (const auto* found = s.found<ExplanationRequest>(); found && found->asked == request)
         return found->answer;
     const auto* job = s.answer->job<ExplanationSweep>();
-    const auto sweep = ExplanationSweep::of(&request, inputs_shown(s));
+    const ExplanationSweep::Request measured{request};
+    const auto sweep = ExplanationSweep::of(&measured, inputs_shown(s));
     return job && sweep && job->is_of(*sweep) ? job->found() : ExplanationFound{};
 }
 
@@ -87,6 +109,12 @@ std::string probability_text(float probability) {
 float edges_from(const Scene& s, const Explanation& of) {
     const float own = s.of<ExplainState>().edges_from;
     return own > 0 ? own : of.edges_from;
+}
+
+bool is_highlighted(const Scene& s, const PathEdge& edge) {
+    const auto& state = s.of<ExplainState>();
+    const auto& chosen = state.held ? state.held : state.pointed;
+    return chosen && chosen->same_path(edge);
 }
 
 std::string answer_name(const Scene& s, const Explanation& of) {
@@ -127,8 +155,8 @@ std::vector<Question> ask_explain(const Scene& s) {
 }
 
 std::vector<JobRequest> explain_in_background(const Scene& s, bool shown) {
-    if (!shown || !s.sentence() || !s.of<ExplainState>().measures) return {};
-    return {explanation_request(s)};
+    if (!shown || !s.sentence()) return {};
+    return {ExplanationSweep::Request{explanation_request(s), s.of<ExplainState>().measures}};
 }
 
 std::vector<NumberTable> explain_numbers(const Scene& s) {
@@ -140,10 +168,10 @@ std::vector<NumberTable> explain_numbers(const Scene& s) {
 std::string not_explained(const Scene& s) { return explanation_found(s).refusal; }
 
 std::vector<Command> explain_commands() {
-    return {opens_view(
-        "explain", number_row({"explain from", "Explain this: weakest solid path",
-                               "how far the metric falls at least where a path is drawn solid, in logits"},
-                              0.0f, kMaxEdgesFrom, of_state(&ExplainState::edges_from)))};
+    return {opens_view("explain",
+                       number_row({"explain from", "Explain this: weakest solid path",
+                                   "the weakest path that is drawn solid, in logits: explain from 1.5"},
+                                  0.0f, kMaxEdgesFrom, of_state(&ExplainState::edges_from)))};
 }
 
 const char* predicts_no_token(const Model& model) {

@@ -11,9 +11,9 @@ namespace headlight {
 struct View;
 
 struct ExplainState {
-    float edges_from = 0;              // The weakest path drawn solid, in logits; 0: as it was found
-    bool measures = true;              // else what is measured stays as it is
-    std::optional<int> pointed, held;  // edges, by their place in Explanation::edges
+    float edges_from = 0;                   // the weakest solid path, in logits; 0: Explanation::edges_from
+    bool measures = true;                   // else keep what is known
+    std::optional<PathEdge> pointed, held;  // found again by same_path()
     void visit(FieldVisitor& visitor);
 };
 
@@ -24,6 +24,8 @@ ExplanationFound explanation_found(const Scene& scene);
 std::string edge_name(const Scene& scene, const Explanation& of, const PathEdge& edge);
 /// "99.98 %": with a second digit near 1, where one would round up.
 std::string probability_text(float probability);
+/// Whether an edge is highlighted: held, or pointed at while none is.
+bool is_highlighted(const Scene& scene, const PathEdge& edge);
 /// The weakest solid edge of the drawing.
 float edges_from(const Scene& scene, const Explanation& of);
 /// The token that is explained, or both of a difference: "ball", "Mary − John".

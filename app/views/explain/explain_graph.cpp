@@ -4,6 +4,7 @@
 #include <set>
 
 #include "paint/matrix.h"
+#include "paint/ribbon.h"
 #include "views/explain/explain.h"
 
 namespace headlight {
@@ -19,18 +20,28 @@ struct HeadNode {
 };
 
 struct DrawnPath {
-    int edge;  // of Explanation::edges
+    const PathEdge& edge;
     ImVec2 from, to;
     bool solid, on;
 };
 
-/// Where everything stands.
+/// A token of one of the texts that heads attend to.
+struct Word {
+    int stack, token;
+    auto operator<=>(const Word&) const = default;
+};
+struct WordNode {
+    Word word;
+    Rect place;
+};
+
+/// Positions of all that is drawn.
 struct CircuitPlan {
     std::vector<HeadNode> heads;
     std::vector<std::pair<int, std::string>> columns;  // block, where its name stands
     std::vector<float> column_x;
     float column_wide = 0;
-    std::vector<std::pair<int, Rect>> words;  // token and its box
+    std::vector<WordNode> words;
     Rect answer;
 
     const Rect* of_head(AttentionHead head) const {
@@ -38,28 +49,45 @@ struct CircuitPlan {
             if (node.head == head) return &node.place;
         return nullptr;
     }
-    const Rect* of_word(int token) const {
-        for (const auto& [own, place] : words)
-            if (own == token) return &place;
+    const Rect* of_word(Word word) const {
+        for (const WordNode& node : words)
+            if (node.word == word) return &node.place;
         return nullptr;
     }
 };
 
-/// The words to show: all where they fit, else those that a path leaves, and the last.
-std::vector<int> words_shown(const Scene& s, const Explanation& of, float high) {
-    constexpr float kLeastRow = 16;
-    const int n = isize(s.query_labels());
-    std::set<int> used{n - 1};
+Word word_of(const Scene& s, const PathEdge& edge) {
+    return {s.model()->config.block(edge.to.block).key_stack(), edge.token};
+}
+
+/// The token at which the answer is predicted.
+Word predicting(const Scene& s, const Explanation& of) {
+    return {isize(s.sentence()->labels) - 1, of.metric.position};
+}
+
+/// The words that a path leaves.
+std::set<Word> words_used(const Scene& s, const Explanation& of) {
+    std::set<Word> out;
     for (const PathEdge& edge : of.edges)
-        if (edge.token >= 0) used.insert(edge.token);
-    if (high / float(n) < kLeastRow) return {used.begin(), used.end()};
-    std::vector<int> all(static_cast<size_t>(n));
-    for (int i = 0; i < n; ++i) all[size_t(i)] = i;
-    return all;
+        if (edge.token >= 0) out.insert(word_of(s, edge));
+    return out;
+}
+
+/// The words to show: all if they fit, else those that a path leaves, and the one that predicts.
+std::vector<Word> words_shown(const Scene& s, const Explanation& of, float high) {
+    constexpr float kMinRow = 16;
+    std::vector<Word> all;
+    for (int stack = 0; stack < isize(s.sentence()->labels); ++stack)
+        for (int token = 0; token < isize(s.sentence()->labels[size_t(stack)]); ++token)
+            all.push_back({stack, token});
+    if (high / float(all.size()) >= kMinRow) return all;
+    std::set<Word> used = words_used(s, of);
+    used.insert(predicting(s, of));
+    return {used.begin(), used.end()};
 }
 
 void place_words(const Scene& s, const Explanation& of, Rect column, CircuitPlan& plan) {
-    const std::vector<int> words = words_shown(s, of, column.h);
+    const std::vector<Word> words = words_shown(s, of, column.h);
     const float row = std::min(kMaxWordRow, column.h / float(std::max<size_t>(1, words.size())));
     for (size_t i = 0; i < words.size(); ++i)
         plan.words.push_back({words[i],
@@ -109,18 +137,16 @@ CircuitPlan plan_circuit(const Scene& s, const Explanation& of, Rect area) {
 /// ends.
 std::vector<DrawnPath> drawn_paths(const Scene& s, const Explanation& of, const CircuitPlan& plan) {
     std::vector<DrawnPath> out;
-    const auto& state = s.of<ExplainState>();
-    const float from_value = edges_from(s, of);
-    for (int i = 0; i < isize(of.edges); ++i) {
-        const PathEdge& edge = of.edges[size_t(i)];
-        const Rect* from = edge.token >= 0 ? plan.of_word(edge.token) : plan.of_head(edge.from);
+    const float solid = edges_from(s, of);
+    for (const PathEdge& edge : of.edges) {
+        const Rect* from = edge.token >= 0 ? plan.of_word(word_of(s, edge)) : plan.of_head(edge.from);
         const Rect* to = edge.to_answer ? &plan.answer : plan.of_head(edge.to);
         if (!from || !to) continue;
-        out.push_back({i,
+        out.push_back({edge,
                        {from->right(), from->middle_y()},
                        {to->x, to->middle_y()},
-                       std::abs(edge.effect) >= from_value,
-                       state.held == i || (!state.held && state.pointed == i)});
+                       std::abs(edge.effect) >= solid,
+                       is_highlighted(s, edge)});
     }
     const auto spread = [&](ImVec2 DrawnPath::*end, ImVec2 DrawnPath::*other) {
         std::vector<DrawnPath*> all;
@@ -145,22 +171,24 @@ std::vector<DrawnPath> drawn_paths(const Scene& s, const Explanation& of, const 
 }
 
 ImVec2 along(const DrawnPath& path, float t) {
-    const float u = 1 - t, bend = 0.45f * (path.to.x - path.from.x);
-    const float a = u * u * u, b = 3 * u * u * t, c = 3 * u * t * t, d = t * t * t;
-    return {a * path.from.x + b * (path.from.x + bend) + c * (path.to.x - bend) + d * path.to.x,
-            (a + b) * path.from.y + (c + d) * path.to.y};
+    const CurvePoint at = curve_at(t);
+    return {path.from.x + at.across * (path.to.x - path.from.x),
+            path.from.y + at.rise * (path.to.y - path.from.y)};
 }
 
 constexpr int kPieces = 28;
 
-void draw_path(Ui& ui, const DrawnPath& path, float effect) {
-    const float width = std::max(1.0f, std::abs(effect) * kLogitWide);
-    const ImU32 hue = path.on ? ui.colors->accent : effect >= 0 ? ui.colors->plus : ui.colors->minus;
-    const ImU32 ink = faded(hue, path.on ? 1 : path.solid ? 0.6f : 0.45f);
-    std::vector<ImVec2> points;
-    for (int i = 0; i <= kPieces; ++i) points.push_back(along(path, float(i) / kPieces));
-    if (path.solid) return ui.polyline(points, ink, std::min(width, 14.0f));
-    for (int i = 0; i < kPieces; i += 2) ui.stroke(points[size_t(i)], points[size_t(i) + 1], ink, 1);
+ImU32 path_ink(const Ui& ui, const DrawnPath& path, ImU32 highlighted) {
+    return path.on ? highlighted : path.edge.effect >= 0 ? ui.colors->plus : ui.colors->minus;
+}
+
+void draw_path(Ui& ui, const DrawnPath& path) {
+    constexpr float kMaxWide = 14;
+    const float width = std::clamp(std::abs(path.edge.effect) * kLogitWide, 1.0f, kMaxWide);
+    const ImU32 ink = faded(path_ink(ui, path, ui.colors->accent), path.on ? 1 : path.solid ? 0.6f : 0.45f);
+    if (path.solid) return ui.curve(path.from, path.to, ink, width);
+    for (int i = 0; i < kPieces; i += 2)
+        ui.stroke(along(path, float(i) / kPieces), along(path, float(i + 1) / kPieces), ink, 1);
 }
 
 bool overlap(Rect a, Rect b) {
@@ -168,9 +196,9 @@ bool overlap(Rect a, Rect b) {
 }
 
 /// Writes a path's value where it covers neither another value nor a node.
-void label_path(Ui& ui, const DrawnPath& path, float effect, std::vector<Rect>& taken) {
+void label_path(Ui& ui, const DrawnPath& path, std::vector<Rect>& taken) {
     constexpr float kHigh = 20, kPad = 3;
-    const std::string text = signed_number(effect, 2);
+    const std::string text = signed_number(path.edge.effect, 2);
     const float wide = ui.text.width(kCaptionMono, text) + 2 * kPad;
     for (const float t : {0.5f, 0.62f, 0.38f, 0.72f, 0.28f, 0.8f, 0.2f}) {
         const ImVec2 at = along(path, t);
@@ -178,10 +206,7 @@ void label_path(Ui& ui, const DrawnPath& path, float effect, std::vector<Rect>& 
         if (std::any_of(taken.begin(), taken.end(), [&](Rect r) { return overlap(r, box); })) continue;
         taken.push_back(box);
         ui.fill(box, ui.colors->bg1, size::corner);
-        const ImU32 ink = path.on       ? ui.colors->accent_text
-                          : !path.solid ? ui.colors->t3
-                          : effect >= 0 ? ui.colors->plus
-                                        : ui.colors->minus;
+        const ImU32 ink = path.on || path.solid ? path_ink(ui, path, ui.colors->accent_text) : ui.colors->t3;
         write(ui, inset(box, kPad, 0), kCaptionMono, ink, text);
         return;
     }
@@ -225,11 +250,15 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
     Rect inside = roomy ? inset(node.place, pad, pad) : inset(node.place, gap::tight, 0);
     if (roomy) draw_pattern(s, node.head, take_left(inside, kPattern, gap::small));
     write(ui, roomy ? take_top(inside, size::line) : inside, kBodyMono,
-          selected ? ui.colors->accent_text : ui.colors->t1, name);
+          selected ? ui.colors->accent_text : ui.colors->t1,
+          first_that_fits(
+              ui, kBodyMono,
+              {name, std::to_string(c.block(node.head.block).layer) + "." + std::to_string(node.head.head)},
+              inside.w));
     ui.tooltip(path, hit,
                "Head " + name + ": " + signed_number(of.direct[node.head], 2) +
                    " straight to the answer; ablated, the answer falls by " +
-                   number(of.ablated[node.head], 2) + ". Press to choose the head.");
+                   number(of.ablated[node.head], 2) + ". Click to select it.");
     if (!hit.clicked) return;
     s.select(node.head.block, node.head.head);
     s.leave_text();
@@ -237,20 +266,18 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
 
 void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     Ui& ui = s.ui;
-    std::set<int> used;
-    for (const PathEdge& edge : of.edges)
-        if (edge.token >= 0) used.insert(edge.token);
-    for (const auto& [token, place] : plan.words) {
-        const bool on = used.count(token) > 0, last = token == of.metric.position;
+    const std::set<Word> used = words_used(s, of);
+    for (const auto& [word, place] : plan.words) {
+        const bool on = used.count(word) > 0, last = word == predicting(s, of);
         if (on || last) ui.fill(place, last ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
         const Rect index{place.x - kWordIndex, place.y, kWordIndex - gap::small, place.h};
-        write(ui, index, kCaptionMono, on ? ui.colors->t2 : ui.colors->t3, std::to_string(token),
+        write(ui, index, kCaptionMono, on ? ui.colors->t2 : ui.colors->t3, std::to_string(word.token),
               Flush::right);
         write(ui, inset(place, gap::small, 0), kCaptionMono,
               last ? ui.colors->accent_text
               : on ? ui.colors->t1
                    : ui.colors->t3,
-              s.query_labels()[size_t(token)]);
+              s.sentence()->labels[size_t(word.stack)][size_t(word.token)]);
     }
 }
 
@@ -273,13 +300,16 @@ void name_columns(Scene& s, const CircuitPlan& plan, Rect area) {
     ui.text.draw(area.x + kWordIndex, middle, kCaption, ui.colors->t3, "word");
     for (size_t i = 0; i < plan.columns.size(); ++i) {
         const std::string& block = plan.columns[i].second;
-        ui.text.draw(plan.column_x[i], middle, kCaption, ui.colors->t3,
-                     first_that_fits(ui, kCaption, {"layer " + block, block, ""}, plan.column_wide));
+        ui.text.draw(
+            plan.column_x[i], middle, kCaption, ui.colors->t3,
+            first_that_fits(ui, kCaption,
+                            {(s.model()->config.stacks.size() > 1 ? "" : "layer ") + block, block, ""},
+                            plan.column_wide));
     }
     ui.text.draw(plan.answer.x, middle, kCaption, ui.colors->t3, "answer");
 }
 
-/// The path under the mouse; a press holds it.
+/// Finds the path under the mouse; a click holds it.
 void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, const CircuitPlan& plan) {
     constexpr float kNearby = 7;
     auto& state = s.of<ExplainState>();
@@ -298,7 +328,8 @@ void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, cons
             state.pointed = path.edge;
         }
     if (!hit.clicked) return;
-    state.held = state.held == state.pointed ? std::nullopt : state.pointed;
+    const bool again = state.held && state.pointed && state.held->same_path(*state.pointed);
+    state.held = again ? std::nullopt : state.pointed;
     s.leave_text();
 }
 
@@ -311,13 +342,13 @@ void draw_explanation(Scene& s, Rect area, const Explanation& of) {
     if (!s.ui.on_page()) answer_paths(s, area, paths, plan);
     for (const bool on : {false, true})
         for (const DrawnPath& path : paths)
-            if (path.on == on) draw_path(s.ui, path, of.edges[size_t(path.edge)].effect);
+            if (path.on == on) draw_path(s.ui, path);
     std::vector<Rect> taken{plan.answer};
     for (const HeadNode& node : plan.heads) taken.push_back(node.place);
-    for (const auto& [token, place] : plan.words) taken.push_back(place);
+    for (const WordNode& node : plan.words) taken.push_back(node.place);
     for (const bool on : {true, false})
         for (const DrawnPath& path : paths)
-            if (path.on == on) label_path(s.ui, path, of.edges[size_t(path.edge)].effect, taken);
+            if (path.on == on) label_path(s.ui, path, taken);
     draw_words(s, of, plan);
     for (const HeadNode& node : plan.heads) draw_node(s, node, of);
     draw_answer(s, of, plan.answer);

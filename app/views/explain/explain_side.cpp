@@ -11,9 +11,8 @@ namespace {
 
 /// The path that is held or pointed at, or the strongest between two heads.
 const PathEdge* shown_edge(const Scene& s, const Explanation& of) {
-    const auto& state = s.of<ExplainState>();
-    for (const auto& chosen : {state.held, state.pointed})
-        if (chosen && *chosen < isize(of.edges)) return &of.edges[size_t(*chosen)];
+    for (const PathEdge& edge : of.edges)
+        if (is_highlighted(s, edge)) return &edge;
     for (const PathEdge& edge : of.edges)
         if (edge.token < 0 && !edge.to_answer) return &edge;
     return of.edges.empty() ? nullptr : &of.edges.front();
@@ -73,7 +72,7 @@ void draw_explain_inspector(Scene& s, Rect area) {
     }
     panel.note(
         "Each path is cut alone (path patching, Wang et al. 2022): a head reads the residual stream "
-        "without the sender, all else as it was. A word’s path is cut by masking it in that head.");
+        "without the sender, all else unchanged. A word’s path is cut by masking it in that head.");
     panel.finish();
 }
 

@@ -29,14 +29,14 @@ std::vector<TraceRequest> ablations(const Trace& trace, int first, int count) {
 
 /// [count, d_model]: the final norm at a position with each of some heads ablated.
 Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int count, ThreadPool& pool,
-                            const CancelFlag* cancel, std::atomic<int>* done) {
+                            const CancelFlag* cancel, const std::function<void(int)>& seen) {
     Matrix rows(count, trace.config().d_model);
     const int together = passes_together(trace, count);
     for (int at = 0; at < count; at += together) {
         const int some = std::min(together, count - at);
         TRY(const auto ablated, run_traces(trace.model, ablations(trace, first + at, some), pool, cancel));
         for (int i = 0; i < some; ++i) rows.row(at + i) = ablated[i]->normalized().row(position);
-        if (done) *done = first + at + some;
+        if (seen) seen(first + at + some);
     }
     return rows;
 }
@@ -44,7 +44,7 @@ Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int cou
 }  // namespace
 
 Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Metric& wanted, ThreadPool& pool,
-                                 const CancelFlag* cancel, std::atomic<int>* done) {
+                                 const CancelFlag* cancel, const std::function<void(int)>& seen) {
     const ModelConfig& c = trace.config();
     const Trace& unchanged = own ? *own : trace;
     TRY(const Metric metric, resolved(wanted, unchanged, pool));
@@ -53,7 +53,7 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
     HeadEffects out{metric, PerHead<float>(c), PerHead<float>(c), PerHead<float>(c), PerHead<float>(c)};
     for (int first = 0; first < c.head_count(); first += kHeadsTogether) {
         const int count = std::min(kHeadsTogether, c.head_count() - first);
-        TRY(const Matrix rows, ablated_rows(trace, metric.position, first, count, pool, cancel, done));
+        TRY(const Matrix rows, ablated_rows(trace, metric.position, first, count, pool, cancel, seen));
         const Matrix logits = unembed(*trace.model, rows, pool);
         for (int i = 0; i < count; ++i) {
             const MetricValues change = evaluate(metric, logits.row(i).transpose(), own_logits) - base;

@@ -2,7 +2,7 @@
 // and which heads moved.
 #pragma once
 
-#include <atomic>
+#include <functional>
 #include <vector>
 
 #include "analysis/comparison/run_pair.h"
@@ -23,9 +23,11 @@ struct HeadEffects {
 
 /// Ablates each head of `trace` in turn (z = 0). `own`: the unchanged run, which resolves the metric's token
 /// and position and which divergences refer to; null: `trace` itself. Reuses the layers before the head from
-/// `trace`. `done` counts heads. Fails if the metric is undefined, or `cancel` was set.
+/// `trace`. Calls `seen` (or null) with the number of heads done. Fails if the metric is undefined, or
+/// `cancel` was set.
 Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Metric& metric, ThreadPool& pool,
-                                 const CancelFlag* cancel = nullptr, std::atomic<int>* done = nullptr);
+                                 const CancelFlag* cancel = nullptr,
+                                 const std::function<void(int)>& seen = nullptr);
 
 /// Measures how far the changes in force moved each head's pattern from the model's own.
 struct Moved {

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
+#include "analysis/patching/effects.h"
 #include "base/cast.h"
 
 namespace headlight {
@@ -55,7 +57,8 @@ private:
     Status begin(const ExplanationRequest& request) {
         out_.asked = request;
         TRY(out_.metric, resolved(in_logits(request.metric), clean_, pool_));
-        out_.clean = evaluate(out_.metric, clean_, clean_, pool_);
+        cuts_.emplace(clean_, out_.metric, pool_, cancel_);
+        out_.clean = cuts_->clean_values();
         out_.direct = out_.ablated = PerHead<float>(config_, kUnmeasured);
         const int heads = config_.head_count();
         out_.stages = {{"Straight to the answer", 0, heads},
@@ -71,17 +74,12 @@ private:
         if (seen_) seen_(out_);
     }
 
-    std::vector<AttentionHead> heads_from(int first) const {
-        std::vector<AttentionHead> out;
-        for (int i = first; i < std::min(first + kTogether, config_.head_count()); ++i)
-            out.push_back(config_.head_at(i));
-        return out;
-    }
-
     Status measure_direct() {
         for (int first = 0; first < config_.head_count(); first += kTogether) {
-            const auto some = heads_from(first);
-            TRY(const auto effects, direct_effects(clean_, out_.metric, some, pool_, cancel_));
+            std::vector<AttentionHead> some;
+            for (int i = first; i < std::min(first + kTogether, config_.head_count()); ++i)
+                some.push_back(config_.head_at(i));
+            TRY(const auto effects, cuts_->direct_effects(some));
             for (size_t i = 0; i < some.size(); ++i) out_.direct[some[i]] = effects[i];
             report(kDirect, isize(some));
         }
@@ -94,12 +92,9 @@ private:
     }
 
     Status measure_ablations() {
-        for (int first = 0; first < config_.head_count(); first += kTogether) {
-            const auto some = heads_from(first);
-            TRY(const auto effects, ablation_effects(clean_, out_.metric, some, pool_, cancel_));
-            for (size_t i = 0; i < some.size(); ++i) out_.ablated[some[i]] = effects[i];
-            report(kAblated, isize(some));
-        }
+        const auto seen = [&](int done) { report(kAblated, done - out_.stages[kAblated].done); };
+        TRY(const HeadEffects effects, head_effects(clean_, nullptr, out_.metric, pool_, cancel_, seen));
+        for (size_t i = 0; i < effects.change.size(); ++i) out_.ablated[i] = -effects.change[i];
         return success();
     }
 
@@ -107,7 +102,7 @@ private:
     void choose_heads() {
         for (const int i : by_size(out_.direct.values()))
             if (std::abs(out_.direct[i]) >= out_.edges_from && isize(out_.heads) < out_.asked.max_heads)
-                add_head(config_.head_at(i));
+                out_.heads.push_back(config_.head_at(i));
         for (const AttentionHead head : out_.heads)
             out_.edges.push_back({.from = head, .to_answer = true, .effect = out_.direct[head]});
         for (const int i : by_size(out_.ablated.values())) {
@@ -120,7 +115,6 @@ private:
     bool is_in_circuit(AttentionHead head) const {
         return std::find(out_.heads.begin(), out_.heads.end(), head) != out_.heads.end();
     }
-    void add_head(AttentionHead head) { out_.heads.push_back(head); }
 
     std::vector<PathReceiver> receivers_of(AttentionHead sender) const {
         std::vector<PathReceiver> out;
@@ -137,7 +131,7 @@ private:
         for (const AttentionHead sender : all) {
             const auto receivers = receivers_of(sender);
             if (receivers.empty()) continue;
-            TRY(const auto effects, effects_through(clean_, out_.metric, sender, receivers, pool_, cancel_));
+            TRY(const auto effects, cuts_->effects_through(sender, receivers));
             const bool is_new = !is_in_circuit(sender);
             const float strongest = std::abs(effects[by_size(effects).front()]);
             const bool joins = is_new && strongest >= out_.edges_from &&
@@ -153,12 +147,12 @@ private:
 
     Status add_edges(AttentionHead sender, const std::vector<PathReceiver>& receivers,
                      const std::vector<float>& effects) {
-        for (size_t i = 0; i < receivers.size(); ++i) {
-            if (is_too_weak(effects[i])) continue;
-            PathEdge edge{.from = sender, .to = receivers[i].head, .effect = effects[i]};
-            if (out_.is_solid(edge)) TRY_STATUS(split(edge));
-            add(edge);
-        }
+        std::vector<PathEdge> edges;
+        for (size_t i = 0; i < receivers.size(); ++i)
+            if (!is_too_weak(effects[i]))
+                edges.push_back({.from = sender, .to = receivers[i].head, .effect = effects[i]});
+        TRY_STATUS(split(sender, edges));
+        for (const PathEdge& edge : edges) add(edge);
         return success();
     }
 
@@ -166,14 +160,22 @@ private:
         return !(std::abs(effect) >= Explanation::kFaint * out_.edges_from);
     }
 
-    /// Measures an edge between heads by what the receiver reads.
-    Status split(PathEdge& edge) {
-        const PathReceiver parts[] = {
-            {edge.to, ReadPart::queries}, {edge.to, ReadPart::keys}, {edge.to, ReadPart::values}};
-        TRY(const auto effects, effects_through(clean_, out_.metric, edge.from, parts, pool_, cancel_));
-        edge.by_queries = effects[0];
-        edge.by_keys = effects[1];
-        edge.by_values = effects[2];
+    /// Measures the solid edges of a sender by what each receiver reads.
+    Status split(AttentionHead sender, std::vector<PathEdge>& edges) {
+        std::vector<PathReceiver> parts;
+        for (const PathEdge& edge : edges)
+            if (out_.is_solid(edge))
+                for (const ReadPart part : {ReadPart::queries, ReadPart::keys, ReadPart::values})
+                    parts.push_back({edge.to, part});
+        if (parts.empty()) return success();
+        TRY(const auto effects, cuts_->effects_through(sender, parts));
+        const float* next = effects.data();
+        for (PathEdge& edge : edges) {
+            if (!out_.is_solid(edge)) continue;
+            edge.by_queries = *next++;
+            edge.by_keys = *next++;
+            edge.by_values = *next++;
+        }
         return success();
     }
 
@@ -210,7 +212,7 @@ private:
             out_.stages[kFromTokens].count += isize(own);
         }
         for (const auto& own : paths) {
-            TRY(const auto effects, token_effects(clean_, out_.metric, own, pool_, cancel_));
+            TRY(const auto effects, cuts_->token_effects(own));
             for (size_t i = 0; i < own.size(); ++i)
                 if (!is_too_weak(effects[i]))
                     add({.token = own[i].token, .to = own[i].head, .effect = effects[i]});
@@ -221,8 +223,8 @@ private:
 
     Status check_circuit() {
         for (const Ablate which : {Ablate::others, Ablate::listed}) {
-            TRY(const auto run, without_heads(clean_, out_.heads, which, pool_, cancel_));
-            (which == Ablate::others ? out_.only : out_.without) = evaluate(out_.metric, *run, clean_, pool_);
+            TRY((which == Ablate::others ? out_.only : out_.without),
+                cuts_->without_heads(out_.heads, which));
             report(kChecks, 1);
         }
         return success();
@@ -234,6 +236,7 @@ private:
     const CancelFlag* cancel_;
     const std::function<void(const Explanation&)>& seen_;
     Explanation out_;
+    std::optional<PathCuts> cuts_;  // once the metric is resolved
     std::vector<AttentionHead> senders_;
 };
 

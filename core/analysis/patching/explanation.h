@@ -17,13 +17,16 @@ namespace headlight {
 
 /// One measured path. Effects are in the unit of Explanation::metric: how far it falls when the path is cut.
 struct PathEdge {
-    int token = -1;          // From a token into `to`; −1: from `from`
-    AttentionHead from;      // unless a token
-    bool to_answer = false;  // from `from` straight to the answer
-    AttentionHead to;        // unless the answer
+    int token = -1;           // From a token into `to`; −1: from `from`
+    AttentionHead from = {};  // unless a token
+    bool to_answer = false;   // from `from` straight to the answer
+    AttentionHead to = {};    // unless the answer
     float effect = 0;
     float by_queries = NAN, by_keys = NAN, by_values = NAN;  // of solid edges between heads
-    bool operator==(const PathEdge&) const = default;
+    /// Whether both are the same path, whatever is known of it.
+    bool same_path(const PathEdge& other) const {
+        return token == other.token && from == other.from && to_answer == other.to_answer && to == other.to;
+    }
 };
 
 struct ExplanationRequest {
