@@ -148,7 +148,7 @@ void draw_slider(Scene& s, Rect track) {
 /// Draws the alternatives at the end of the shown pass; a click selects one.
 void draw_others(Scene& s, Rect line) {
     Ui& ui = s.ui;
-    const auto choices = choices_at(s, shown_step(s));
+    const auto choices = alternatives_at(s, shown_step(s));
     const char* title = "Alternatives";
     caption(ui, take_left(line, ui.text.width(kCaption, title), gap::medium), title);
     for (size_t i = 0; i < choices.size(); ++i) {
@@ -158,9 +158,9 @@ void draw_others(Scene& s, Rect line) {
         if (w > line.w) break;
         const std::string path = "generation/choice/" + std::to_string(i);
         const Hit h = press_chip(ui, path, take_left(line, w, gap::close), chip,
-                                 is_written(s, shown_step(s), choices[i].id));
+                                 is_generated(s, shown_step(s), choices[i].id));
         ui.tooltip(path, h, "Continue from “" + label + "”");
-        if (h.clicked) go_on_from(s, shown_step(s), choices[i].id);
+        if (h.clicked) continue_from(s, shown_step(s), choices[i].id);
     }
 }
 
@@ -179,8 +179,7 @@ constexpr float kTop = 12, kStepLine = 32, kLabels = 32, kDecodingLine = 24, kOt
 }  // namespace
 
 float generation_bar_height(const Scene& s, bool shows_others) {
-    if (!offers_generation(s) || !s.sentence()->written ||
-        (!s.session.document.generation.bar && shows_others))
+    if (!can_generate(s) || !s.sentence()->written || (!s.session.document.generation.bar && shows_others))
         return 0;
     const float without = kTop + kStepLine + kLabels + kDecodingLine;
     return without + (shows_others ? kOthersLine + 2 * kTop : kTop);

@@ -34,8 +34,8 @@ ChipRow chip_row(const Scene& s, int stack) {
 
 /// The cell of a hovered token: its row, or, for a key only, the query with the largest weight on it.
 std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& row, int i) {
-    if (row.queries) return std::pair{i, s.heaviest_key(i)};
-    if (row.keys) return std::pair{s.heaviest_query(i), i};
+    if (row.queries) return std::pair{i, s.strongest_key(i)};
+    if (row.keys) return std::pair{s.strongest_query(i), i};
     return std::nullopt;
 }
 
@@ -48,7 +48,7 @@ float share_of_row(const Scene& s, std::pair<int, int> cell, int key) {
 /// tokens.
 float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
     if (s.queries() != s.keys() || cell.first >= s.keys()) return 0;
-    return s.weight(query, cell.first) / std::max(s.weight(s.heaviest_query(cell.first), cell.first), 1e-9f);
+    return s.weight(query, cell.first) / std::max(s.weight(s.strongest_query(cell.first), cell.first), 1e-9f);
 }
 
 /// Draws a token's chip, colored by the hovered query's weight on it.
@@ -200,7 +200,7 @@ void draw_written_chip(Scene& s, int i, Rect r) {
                "“" + w.labels[i] + "”, p = " + decimals(w.generation.tokens[i].probability, 3) +
                    ". Click goes to the step that chose it.");
     if (h.hovered && s.answer->picture && !to_come && query < s.queries())
-        s.point_at(std::pair{query, s.heaviest_key(query)});
+        s.point_at(std::pair{query, s.strongest_key(query)});
     if (h.clicked) s.send("step", std::to_string(i));
 }
 

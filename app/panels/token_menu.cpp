@@ -72,7 +72,7 @@ const char* is_no_query(const Scene& s, TokenPlace t) {
 }
 
 SentCommand lock_as_query(const Scene& s, TokenPlace t) {
-    return {"lock", std::to_string(t.position) + "," + std::to_string(s.heaviest_key(t.position))};
+    return {"lock", std::to_string(t.position) + "," + std::to_string(s.strongest_key(t.position))};
 }
 
 const char* has_no_score(const Scene& s, TokenPlace t) {

@@ -1,4 +1,4 @@
-// Rows of bars: the same keys under different scores.
+// Draws rows of bars: the same keys under different scores.
 #include <algorithm>
 #include <cmath>
 
@@ -11,10 +11,11 @@ namespace {
 
 constexpr float kRowHigh = 116, kBarHigh = 60, kThumb = 84, kLeastBars = 60;
 
-/// Where the parts of a row stand, from left to right.
+/// Positions of a row's parts, left to right.
 struct BarColumns {
-    float left = 0, name = 0, step = 0, side = 0, right = 0;  // side: thumbnail and note, where there is room
-    Font title = kTitle;                                      // smaller for all rows where one is long
+    float left = 0, name = 0, step = 0, side = 0,
+          right = 0;      // side: thumbnail and note; 0 if they do not fit
+    Font title = kTitle;  // smaller in all rows if one title is long
     float bars() const { return left + name; }
     float name_room() const { return name - 16; }
 };
@@ -33,7 +34,7 @@ BarColumns bar_columns(Ui& ui, ImVec2 at, float width, const BarRows& bars) {
     return c;
 }
 
-/// The place of the largest value; −1 where there is none, or nothing but zeros.
+/// The index of the largest value; −1 if all are NaN or zero.
 int largest_of(const std::vector<float>& values) {
     int out = -1;
     bool any = false;
@@ -45,7 +46,7 @@ int largest_of(const std::vector<float>& values) {
     return any ? out : -1;
 }
 
-/// What a bar over the whole height stands for: 1 of weights, else the largest size.
+/// A full-height bar is 1 for weights, else the largest magnitude.
 struct BarScale {
     float full = 1;
     bool is_signed = false;
@@ -69,7 +70,7 @@ void draw_one_bar(Ui& ui, Rect well, float value, const BarScale& scale, bool la
             largest ? ui.colors->accent : ui.colors->t3);
 }
 
-/// Where columns are narrow, without the zero before the point.
+/// `brief`: ".45" in narrow columns.
 std::string number_of_bar(double value, bool brief) {
     const std::string text = short_number(value);
     return brief && text.starts_with("0.") ? text.substr(1) : text;
@@ -86,8 +87,7 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
     };
     for (int i = 0; i < isize(row.values); ++i)
         draw_one_bar(ui, well_of(i), row.values[i], scale, i == largest);
-    for (int i = 0; i < isize(row.values);
-         ++i)  // all of a kind together: each hatch would break the others' draw
+    for (int i = 0; i < isize(row.values); ++i)  // last: hatching between fills would split the draw call
         if (std::isnan(row.values[i])) ui.hatch(well_of(i), ui.colors->hatch);
     for (int i = 0; i < isize(row.values); ++i) {
         const Rect well = well_of(i);
@@ -98,14 +98,14 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
     }
 }
 
-/// The cell that a bar stands for; none where its column is no token.
+/// The cell of a bar; none if its column is not a token.
 std::optional<std::pair<int, int>> cell_of(const BarRows& bars, int column) {
     const auto& keys = bars.cells.keys;
     if (column >= isize(keys) || keys[column] < 0) return std::nullopt;
     return std::pair{bars.cells.query, keys[column]};
 }
 
-/// Frames the bar of the focused cell, says what the mouse points at and takes a click on it.
+/// Frames the focused bar, shows a tooltip and handles clicks.
 void answer_bars(BlockPen& pen, const BarColumns& c, float y, const BarRows& bars, int index) {
     Ui& ui = pen.ui;
     const BarRows::Row& row = bars.rows[index];
@@ -128,7 +128,7 @@ void answer_bars(BlockPen& pen, const BarColumns& c, float y, const BarRows& bar
     if (hit.clicked) pen.pressed = pen.pointed;
 }
 
-/// All queries' weights, the largest key, the note.
+/// Draws the thumbnail of all queries' weights, the strongest key, and the note.
 void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& bars,
                    const BarRows::Row& row) {
     Ui& ui = pen.ui;
@@ -149,7 +149,7 @@ void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& b
     ui.text.draw_wrapped(x, y + 58, room, kCaption, ui.colors->t3, row.note);
 }
 
-/// Title, formula and source; in smaller letters and more lines where they are long.
+/// Draws title, formula and source; a long formula is smaller and wraps.
 void draw_bar_name(BlockPen& pen, const BarColumns& c, float y, const BarRows::Row& row) {
     Ui& ui = pen.ui;
     const float room = c.name_room();

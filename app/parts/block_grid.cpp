@@ -1,4 +1,4 @@
-// A matrix with labels: colors, and the numbers where they fit.
+// Draws a matrix with labels, and numbers in its cells if they fit.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -17,10 +17,9 @@ namespace {
 
 constexpr float kLargestGridCell = 48, kRangeHigh = 42;
 
-/// The sizes of a grid's parts.
 struct GridSizes {
     float labels = 0, cell_w = 0, cell_h = 0, reach = 0;
-    bool numbers = false, whole = false;  // written into the cells; all of them whole ones
+    bool numbers = false, whole = false;  // drawn in the cells; all integers
 
     std::string text(double value) const { return whole ? number(value, 0) : short_number(value); }
 };
@@ -53,11 +52,11 @@ std::string axes_of(const Grid& grid) {
     return out;
 }
 
-/// The axes, and once on a page that numbers can be changed, in as many words as there is room for.
-std::string said_above(BlockPen& pen, float width, const Grid& grid, bool edits) {
+/// The axes, and once per page a hint that cells are editable.
+std::string grid_caption(BlockPen& pen, float width, const Grid& grid, bool edits) {
     Ui& ui = pen.ui;
     std::string axes = axes_of(grid);
-    if (!edits || std::exchange(pen.says_edit, true)) return axes;
+    if (!edits || std::exchange(pen.hinted_edit, true)) return axes;
     const std::string both = axes + (axes.empty() ? "" : "; ") + "click a number to change it";
     return ui.text.width(kCaption, both) <= width ? both : axes.empty() ? "click to change" : axes;
 }
@@ -76,7 +75,6 @@ void draw_cell_numbers(Ui& ui, Rect r, const GridSizes& z, const Grid& grid, con
         }
 }
 
-/// What the mouse points at.
 void answer_mouse(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
     Ui& ui = pen.ui;
     const Hit hit = ui.hit(pen.path, r);
@@ -92,7 +90,7 @@ void answer_mouse(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
                grid.rows[i] + ", " + grid.columns[j] + ": " + number(double(grid.values(i, j)), 4));
 }
 
-/// What a person typed, as numbers are read: "−1,5" is −1.5.
+/// Accepts typographic minus and decimal comma: "−1,5" is −1.5.
 std::string plain_number(std::string text) {
     for (size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, 3, "-");
     std::replace(text.begin(), text.end(), ',', '.');
@@ -100,7 +98,7 @@ std::string plain_number(std::string text) {
     return text;
 }
 
-/// Each cell is a control: a press lets one type its number, arrows move it by one.
+/// Each cell is a control: click to type a number, arrow keys step it by one.
 void edit_cells(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
     Ui& ui = pen.ui;
     for (int i = 0; i < grid.values.rows(); ++i)
@@ -122,7 +120,7 @@ float draw_grid(BlockPen& pen, ImVec2 at, float width, const Grid& grid) {
     const GridSizes z = grid_sizes(ui, width, grid);
     float y = at.y + draw_block_title(pen, at, width, grid.title);
     const bool edits = !grid.editable.empty() && !ui.on_page();
-    if (const std::string axes = said_above(pen, width, grid, edits); !axes.empty()) {
+    if (const std::string axes = grid_caption(pen, width, grid, edits); !axes.empty()) {
         ui.text.draw(at.x, y + 6, kCaption, ui.colors->t3, ui.text.fitted(kCaption, axes, width));
         y += 20;
     }

@@ -1,4 +1,4 @@
-// A picture with its patches, and their weights laid over it.
+// Draws an image with its patches, overlaid with their weights.
 #include <algorithm>
 
 #include "paint/layout.h"
@@ -23,7 +23,7 @@ Rect patch_place(Rect r, const Pixels& pixels, int i) {
     return {r.x + wide * float(column), r.y + high * float(row), wide, high};
 }
 
-/// The heavier a patch, the denser its color.
+/// Larger weights are more opaque.
 void draw_patch_weights(BlockPen& pen, Rect r, const Pixels& pixels) {
     const float largest = std::max(1e-12f, *std::max_element(pixels.weights.begin(), pixels.weights.end()));
     for (int i = 0; i < isize(pixels.weights); ++i) {

@@ -1,4 +1,4 @@
-// Curves over an axis, and points in a plane.
+// Draws curves, and points in a plane.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,9 +14,8 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kPlotLeft = 60, kPlotFoot = 44;
-constexpr int kPageColors = 4;  // of lines whose colors are the page's
+constexpr int kPageColors = 4;  // colors assigned by the page
 
-/// Numbers along one side of a plot.
 struct PlotAxis {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     bool log = false;
@@ -26,14 +25,14 @@ struct PlotAxis {
         low = std::min(low, double(value));
         high = std::max(high, double(value));
     }
-    /// From what was included: no empty range, and 0 where it is near.
+    /// Widens an empty range, and extends to 0 if it is near.
     void settle(bool from_zero) {
         if (!(low <= high)) low = log ? 1 : 0, high = log ? 10 : 1;
         if (log) return;
         if (from_zero && low > 0 && low < 0.5 * high) low = 0;
         if (low == high) low -= 0.5, high += 0.5;
     }
-    /// 0 … 1 along the axis.
+    /// Maps a value to 0 … 1 along the axis.
     float place(double value) const {
         if (!log) return float((value - low) / (high - low));
         return low == high ? 0.5f : float(std::log(value / low) / std::log(high / low));
@@ -90,14 +89,13 @@ ImU32 line_color(const Ui& ui, const Curves& curves, int line) {
     return IM_COL32(c.r, c.g, c.b, 255);
 }
 
-/// The length of a line's dashes: shorter from one dashed line to the next.
+/// The dash length: shorter for the second dashed line.
 float dash_of(const Curves& curves, int line) {
     const auto first = curves.lines.begin();
     const auto before = std::count_if(first, first + line, [](const Curves::Line& l) { return l.dashed; });
     return before == 0 ? 8.0f : 2.5f;
 }
 
-/// A line in dashes, every other one.
 void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color, float dash) {
     float run = 0;
     for (int i = 1; i < isize(along); ++i) {
@@ -115,7 +113,7 @@ void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color, float da
     }
 }
 
-/// The names of the lines in rows over the plot; returns their height.
+/// Draws the legend above the plot; returns its height.
 float draw_legend(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     Ui& ui = pen.ui;
     float x = at.x, y = at.y + 8;
@@ -232,7 +230,7 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
         const float x = plot.at(double(*curves.mark_x), plot.y.low).x;
         ui.stroke({x, plot.r.y}, {x, plot.r.bottom()}, ui.colors->accent, 1.5f);
         const float half =
-            ui.text.width(kCaption, curves.mark_name) / 2;  // over the plot, clear of its lines
+            ui.text.width(kCaption, curves.mark_name) / 2;  // above the plot, so that it covers no line
         ui.text.draw_centered(std::min(std::max(x, at.x + named + gap::medium + half), at.x + width - half),
                               plot.r.y - gap::small, kCaption, ui.colors->accent_text, curves.mark_name);
     }

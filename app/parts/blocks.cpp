@@ -1,4 +1,4 @@
-// How blocks stand on a page, and those that are texts.
+// Lays out the blocks of a page, and draws those made of text.
 #include "parts/blocks.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kBesideGap = 40, kBelowGap = 28, kLine = 24, kColumnGap = 28, kLeastWords = 96;
-constexpr float kLevelNumber = 34;  // the widest number that stands level, every so many columns
+constexpr float kLevelNumber = 34;  // numbers up to this width stay horizontal; only some columns show one
 
-/// How wide a block is at least drawn beside others; the whole room where it stands alone.
+/// The minimum width of a block beside others; the whole width if it never shares a row.
 struct WantedWidth {
     Ui& ui;
     float room;
@@ -50,20 +50,20 @@ struct DrawOne {
     float operator()(const Words& b) const { return draw_words(pen, at, width, b); }
 };
 
-/// Where a block stands that was drawn.
-struct Standing {
+struct PlacedBlock {
     float left = 0, width = 0, bottom = 0;
     float right() const { return left + width; }
 };
 
-/// The one of a row that ends first, and the one that ends last.
-auto ends_of(std::vector<Standing>& row) {
-    return std::minmax_element(row.begin(), row.end(),
-                               [](const Standing& a, const Standing& b) { return a.bottom < b.bottom; });
+/// The shortest and the tallest block of a row.
+auto ends_of(std::vector<PlacedBlock>& row) {
+    return std::minmax_element(row.begin(), row.end(), [](const PlacedBlock& a, const PlacedBlock& b) {
+        return a.bottom < b.bottom;
+    });
 }
 
-/// Whether a plot has room under the shortest of blocks that stand side by side, or nearly so.
-bool fits_under(std::vector<Standing>& row, const Block& block, float wanted) {
+/// True if a plot fits, or nearly so, below the shortest block of a row.
+bool fits_under(std::vector<PlacedBlock>& row, const Block& block, float wanted) {
     constexpr float kPlotAbout = 330, kMayReachBeyond = 100;
     const auto [shortest, tallest] = ends_of(row);
     return std::holds_alternative<Curves>(block) && wanted <= shortest->width &&
@@ -78,7 +78,7 @@ float draw_blocks(BlockPen& pen, const std::vector<Block>& blocks, float x, floa
     for (const Block& block : blocks) wanted.push_back(std::visit(WantedWidth{pen.ui, width}, block));
     const auto draw = [&](int i, ImVec2 at, float wide) {
         pen.path = path + "/" + std::to_string(i);
-        return Standing{at.x, wide, at.y + std::visit(DrawOne{pen, at, wide}, blocks[i])};
+        return PlacedBlock{at.x, wide, at.y + std::visit(DrawOne{pen, at, wide}, blocks[i])};
     };
     for (int first = 0; first < isize(blocks);) {
         int end = first + 1;
@@ -86,11 +86,11 @@ float draw_blocks(BlockPen& pen, const std::vector<Block>& blocks, float x, floa
         while (end < isize(blocks) && sum + kBesideGap + wanted[end] <= width)
             sum += kBesideGap + wanted[end++];
         const float gaps = kBesideGap * float(end - first - 1), grown = (width - gaps) / (sum - gaps);
-        std::vector<Standing> row;
+        std::vector<PlacedBlock> row;
         for (int i = first; i < end; ++i)
             row.push_back(draw(i, {row.empty() ? x : row.back().right() + kBesideGap, y}, wanted[i] * grown));
         for (; end < isize(blocks) && fits_under(row, blocks[end], wanted[end]); ++end) {
-            Standing& above = *ends_of(row).first;
+            PlacedBlock& above = *ends_of(row).first;
             above = draw(end, {above.left, above.bottom + kBelowGap}, above.width);
         }
         y = ends_of(row).second->bottom + (end < isize(blocks) ? kBelowGap : 0);
@@ -123,8 +123,8 @@ std::string short_number(double value) {
 
 namespace {
 
-/// Names lean before one is left out; of numbers a few do.
-bool stands_level(float widest, float step, const std::vector<std::string>& labels) {
+/// Names are slanted before any is omitted; numbers are thinned out instead.
+bool fits_level(float widest, float step, const std::vector<std::string>& labels) {
     const bool numbers = std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
         return label.find_first_not_of("0123456789") == std::string::npos;
     });
@@ -135,13 +135,13 @@ bool stands_level(float widest, float step, const std::vector<std::string>& labe
 
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step) {
     const float widest = widest_of(ui, kCaptionMono, labels);
-    return stands_level(widest, step, labels) ? 24 : names_height(Lean::slanted, widest);
+    return fits_level(widest, step, labels) ? 24 : names_height(Lean::slanted, widest);
 }
 
 void draw_column_labels(Ui& ui, float left, float bottom, float step,
                         const std::vector<std::string>& labels) {
     const float widest = widest_of(ui, kCaptionMono, labels);
-    const bool level = stands_level(widest, step, labels);
+    const bool level = fits_level(widest, step, labels);
     const int every = label_step(double(step), level ? double(widest) + 6 : 16);
     for (int i = 0; i < isize(labels); i += every) {
         const float middle = left + step * (float(i) + 0.5f);
@@ -156,9 +156,9 @@ namespace {
 
 constexpr float kStepPad = 2, kLeastWorked = 120;
 
-/// Where the parts of written-out steps stand: each kind in a column of its own.
+/// Columns of written-out steps.
 struct StepColumns {
-    float what = 0;  // how wide
+    float what = 0;  // width
     float worked = 0, room = 0;
     float result = 0;
 };
@@ -200,22 +200,21 @@ float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& ste
 
 namespace {
 
-constexpr float kHeadLine = 18;  // from one line of a table's head to the next
+constexpr float kHeadLine = 18;  // line pitch of a table's head
 
-/// A column of a table; its title goes over several lines where the table is wider than its room.
+/// A column of a table; its title wraps if the table is too wide.
 struct TableColumn {
     std::vector<std::string> title, cells;
-    bool right = false;  // of numbers
+    bool right = false;  // numbers are right-aligned
     float wide = 0;
 };
 
-/// Whether a cell is a number.
-bool counts(const Table& table, int row, int column) {
+bool is_number(const Table& table, int row, int column) {
     return row < isize(table.values) && column < isize(table.values[row]) &&
            !std::isnan(table.values[row][column]);
 }
 
-/// The words of a title in lines that are no wider than need be.
+/// Wraps a title into lines as narrow as possible.
 std::vector<std::string> title_lines(Ui& ui, const std::string& title, float room) {
     std::vector<std::string> out;
     std::istringstream words(title);
@@ -230,15 +229,14 @@ std::vector<std::string> title_lines(Ui& ui, const std::string& title, float roo
 }
 
 TableColumn table_column(Ui& ui, const Table& table, int column) {
-    TableColumn out{{table.columns[column]}, {}, !table.rows.empty() && counts(table, 0, column)};
+    TableColumn out{{table.columns[column]}, {}, !table.rows.empty() && is_number(table, 0, column)};
     for (const auto& row : table.rows) out.cells.push_back(column < isize(row) ? row[column] : "");
     out.wide = std::max(widest_of(ui, out.right ? kCaptionMono : kCaption, out.cells),
                         ui.text.width(kCaption, out.title[0]));
     return out;
 }
 
-/// As wide as what they hold; where that is too much, first the titles break into lines, then the widest
-/// words are cut.
+/// Fits columns to their content; if too wide, wraps the titles, then truncates the widest text column.
 std::vector<TableColumn> table_columns(Ui& ui, const Table& table, float width) {
     std::vector<TableColumn> out;
     float beyond = -width;
@@ -282,7 +280,7 @@ float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& tabl
         explain(pen, head, table.columns[i]);
         for (int r = 0; r < isize(c.cells); ++r)
             write(ui, {head.x, line + gap::tight + kLine * float(r), c.wide, kLine},
-                  counts(table, r, i) ? kCaptionMono : kCaption, ui.colors->t1, c.cells[r], flush);
+                  is_number(table, r, i) ? kCaptionMono : kCaption, ui.colors->t1, c.cells[r], flush);
     }
     ui.hairline(at.x, line + 1, std::min(rest.x - kColumnGap, at.x + width), line + 1);
     return line + kLine * float(table.rows.size()) + gap::tight - at.y;

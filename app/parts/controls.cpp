@@ -12,30 +12,32 @@
 namespace headlight {
 
 namespace {
-constexpr float kBaseline = 2;  // how much lower the middle of smaller text stands
+constexpr float kBaseline = 2;  // offset that puts small text on the title's baseline
 
-bool hardly_any(float change) { return std::abs(change) < 0.0005f; }
+bool is_negligible(float change) { return std::abs(change) < 0.0005f; }
 }  // namespace
 
 std::string points_text(float change) {
-    return hardly_any(change) ? "0.0" : (change > 0 ? "+" : "") + number(100 * change, 1);
+    return is_negligible(change) ? "0.0" : (change > 0 ? "+" : "") + number(100 * change, 1);
 }
 ImU32 change_ink(const Ui& ui, float change) {
-    return hardly_any(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus;
+    return is_negligible(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus;
 }
 
-void tell_at_pointer(const Scene& s, const std::string& path, const Hit& h, const std::string& text) {
+void tooltip_without_inspector(const Scene& s, const std::string& path, const Hit& h,
+                               const std::string& text) {
     if (s.of<InspectorState>().open || s.ui.on_page()) return;
     s.ui.tooltip(path + "/" + text, h, text, 0);
     if (h.hovered) s.ui.name(path + "/told", {h.mouse.x, h.mouse.y, 1, 1});
 }
 
-void tell_cell(const Scene& s, const std::string& path, const Hit& h, std::pair<int, int> cell) {
+void cell_tooltip(const Scene& s, const std::string& path, const Hit& h, std::pair<int, int> cell) {
     if (!s.holds(cell)) return;
     const float weight = s.answer->picture->at(cell.first, cell.second);
-    tell_at_pointer(s, path, h,
-                    token_at(s.query_labels(), cell.first) + " → " + token_at(s.key_labels(), cell.second) +
-                        "  " + (weight < 0 ? "masked" : fine_number(weight, 3)));
+    tooltip_without_inspector(s, path, h,
+                              token_at(s.query_labels(), cell.first) + " → " +
+                                  token_at(s.key_labels(), cell.second) + "  " +
+                                  (weight < 0 ? "masked" : fine_number(weight, 3)));
 }
 
 ImU32 color_at(const Colormap& map, float place) {
@@ -142,7 +144,7 @@ void choose_share(Toolbar& bar, const char* label, const char* path, float& shar
     if (const int c = bar.choice(label, path, items, current); c >= 0) share = kShares[c];
 }
 
-float faintest_of(std::vector<float>& weights, size_t max) {
+float cutoff_weight(std::vector<float>& weights, size_t max) {
     if (weights.size() <= max) return 0;
     const auto last = weights.begin() + std::ptrdiff_t(max) - 1;
     std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
@@ -186,7 +188,7 @@ void draw_token_row(Ui& ui, Rect line, const std::vector<std::string>& tokens, I
     }
 }
 
-const char* why_shown(const Scene& s, int query) {
+const char* reason_shown(const Scene& s, int query) {
     if (s.session.selection.hovered.cell) return "hover";
     if (s.session.selection.locked) return "locked";
     if (query + 1 == s.queries()) return "last token";
@@ -200,7 +202,8 @@ Rect list_heading(Ui& ui, Rect area, const std::string& title, const std::string
     if (!right.empty()) take_right(name, ui.text.width(kCaption, right), gap::medium);
     caption(ui, name, title);
     caption(ui, line, right, Flush::right);
-    const bool counts = !right.empty() && right[0] >= '0' && right[0] <= '9';  // "8 of 8" says itself
+    const bool counts =
+        !right.empty() && right[0] >= '0' && right[0] <= '9';  // "8 of 8" needs no explanation
     if (!right.empty() && !counts) ui.explain("number/" + right, line);
     return area;
 }
@@ -214,11 +217,11 @@ Rect inspector_line(Ui& ui, Rect area) {
 
 Rect beside_title(Rect line) { return {line.x, line.y + kBaseline, line.w, line.h}; }
 
-float write_why(Scene& s, Rect line, int query) {
+float write_reason(Scene& s, Rect line, int query) {
     const auto& selection = s.session.selection;
     const bool locked = selection.locked && !selection.hovered.cell;
     return write(s.ui, beside_title(line), kCaption, locked ? s.ui.colors->accent_text : s.ui.colors->t3,
-                 why_shown(s, query), Flush::right);
+                 reason_shown(s, query), Flush::right);
 }
 
 void draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
@@ -226,7 +229,7 @@ void draw_inspector_title(Scene& s, Rect area, const std::string& query, const s
     Ui& ui = s.ui;
     Rect line = inspector_line(ui, area);
     const auto cell = s.shown_cell();
-    take_right(line, write_why(s, line, cell ? cell->first : 0), gap::large);
+    take_right(line, write_reason(s, line, cell ? cell->first : 0), gap::large);
     const bool large = ui.text.width(kTitleMono, query) + kApart + ui.text.width(kTitle, rest) <= line.w;
     const Font left = large ? kTitleMono : kBodyMono, right = large ? kTitle : kBody;
     Rect first = line;
@@ -236,7 +239,7 @@ void draw_inspector_title(Scene& s, Rect area, const std::string& query, const s
 }
 
 bool LabelPlacer::is_free(const Rect& r) const {
-    constexpr float kLetters = 3;  // lines may touch what is above and under these
+    constexpr float kLetters = 3;  // height of ascenders and descenders, which lines may cross
     const bool inside =
         r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
     const Rect letters = inset(r, 0, kLetters);
@@ -272,7 +275,7 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
 }
 
 void lock_token(Scene& s, int query) {
-    s.lock(std::pair{query, s.heaviest_key(query)});
+    s.lock(std::pair{query, s.strongest_key(query)});
     s.leave_text();
 }
 
@@ -282,7 +285,7 @@ void draw_cell_title(Scene& s, Rect area, std::pair<int, int> cell) {
     Rect line = inspector_line(ui, area);
     const std::string query = s.query_labels()[cell.first], key = s.key_labels()[cell.second],
                       i = std::to_string(cell.first), j = std::to_string(cell.second);
-    take_right(line, write_why(s, line, cell.first), gap::large);
+    take_right(line, write_reason(s, line, cell.first), gap::large);
     const float room =
         line.w - ui.text.width(kCaptionMono, i + j) - ui.text.width(kTitle, "→") - 2 * kApart - 4;
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;

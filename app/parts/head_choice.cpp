@@ -1,4 +1,4 @@
-// The head that is chosen: which it is, how it is named, how it is chosen.
+// Names the selected head, and lets the user choose another.
 #include <algorithm>
 
 #include "base/cast.h"

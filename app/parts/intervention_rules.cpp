@@ -1,5 +1,5 @@
-// Rows of interventions: rules for whole layers made by a click, and what is in force, each with a picture of
-// what it covers.
+// Draws rules that a click applies to whole layers, and the active interventions, each with the heads and
+// cells it covers.
 #include "parts/intervention_rules.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::vector<Rule> rules_for(const ModelConfig& c, AttentionHead shown, const Cha
     return out;
 }
 
-int heads_concerned(const ModelConfig& c, const Change& change) {
+int count_affected(const ModelConfig& c, const Change& change) {
     int count = 0;
     for (int i = 0; i < c.head_count(); ++i)
         count += change.concerns(c, c.head_at(i).block, c.head_at(i).head);
@@ -71,10 +71,10 @@ int heads_concerned(const ModelConfig& c, const Change& change) {
 namespace {
 
 constexpr float kRulePicture = 36, kRuleRow = 48, kRulePad = 16, kRulesWide = 460, kRuleControls = 40;
-constexpr int kListedRules = 4;  // interventions in force that are seen at once
+constexpr int kListedRules = 4;  // active interventions visible at once
 
-/// Layer × head: those that it concerns are lit.
-void draw_heads_concerned(Scene& s, Rect r, const Change& change) {
+/// Draws layer × head, with the affected heads highlighted.
+void draw_count_affected(Scene& s, Rect r, const Change& change) {
     const ModelConfig& c = s.model()->config;
     const float w = r.w / float(c.max_heads()), h = r.h / float(c.blocks());
     const float apart = std::min(w, h) >= 4 ? 1.0f : 0.0f;
@@ -86,8 +86,8 @@ void draw_heads_concerned(Scene& s, Rect r, const Change& change) {
     }
 }
 
-/// Query × key of a block that it concerns, at most so many entries a side: its cells are lit, those that the
-/// mask hides are dark.
+/// Draws query × key of an affected block, pooled to kMax per side: affected cells are highlighted, masked
+/// ones dark.
 void draw_cells_covered(Scene& s, Rect r, const Change& change) {
     constexpr int kMax = 12;
     const ModelConfig& c = s.model()->config;
@@ -99,7 +99,7 @@ void draw_cells_covered(Scene& s, Rect r, const Change& change) {
     const MaskPlan& mask = trace.rule(block).mask_of(std::max(change.head, 0));
     const auto begin = [](int i, int parts, int count) { return i * count / parts; };
     const auto covers = [](int first, int count, int from, int to) {
-        return from < first + count && to > first;  // kToEnd stays far below what an int holds
+        return from < first + count && to > first;  // kToEnd does not overflow an int
     };
     const float w = r.w / float(across), h = r.h / float(down);
     for (int i = 0; i < down; ++i)
@@ -119,19 +119,18 @@ void draw_cells_covered(Scene& s, Rect r, const Change& change) {
 
 bool rule_has_cells(const Change& change) { return change.paints() || change.kind == ChangeKind::score; }
 
-/// "8 heads · mask:16>10@1": what it concerns, and how it is spelled.
+/// "8 heads · mask:16>10@1".
 std::string rule_details(const Scene& s, const Change& change) {
     const ModelConfig& c = s.model()->config;
     const ChangeTarget target = change_row(change.kind).target;
     if (target != ChangeTarget::head && target != ChangeTarget::cells) return change_name(c, change);
-    const int heads = heads_concerned(c, change);
+    const int heads = count_affected(c, change);
     return std::to_string(heads) + (heads == 1 ? " head · " : " heads · ") + change_name(c, change);
 }
 
-/// Both pictures, a name and its details.
 void draw_rule_row(Scene& s, Rect r, const std::string& name, const Change& change, bool on) {
     Ui& ui = s.ui;
-    draw_heads_concerned(s, band(take_left(r, kRulePicture, gap::small), kRulePicture), change);
+    draw_count_affected(s, band(take_left(r, kRulePicture, gap::small), kRulePicture), change);
     const Rect cells = take_left(r, kRulePicture, gap::medium);
     if (rule_has_cells(change)) draw_cells_covered(s, band(cells, kRulePicture), change);
     Rect lines = band(r, 2 * size::line);
@@ -139,24 +138,23 @@ void draw_rule_row(Scene& s, Rect r, const std::string& name, const Change& chan
     write(ui, lines, kCaptionMono, ui.colors->t3, rule_details(s, change));
 }
 
-bool rule_in_force(const Scene& s, const Change& change) {
+bool rule_is_active(const Scene& s, const Change& change) {
     const auto& changes = s.session.document.intervention.changes;
     return std::find(changes.begin(), changes.end(), change) != changes.end();
 }
 
 void draw_rule(Scene& s, Rect r, const Rule& rule) {
     Ui& ui = s.ui;
-    const bool on = rule_in_force(s, rule.change);
+    const bool on = rule_is_active(s, rule.change);
     const Rect back = inset(r, -gap::small, 1);
     const Hit h = ui.control("rule/" + rule.name, back);
     if (h.hovered || on) ui.fill(back, on ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     if (h.hovered) s.of<RulePanel>().previewed = rule.change;
     draw_rule_row(s, r, rule.name, rule.change, on);
-    if (on) write(ui, r, kCaption, ui.colors->accent_text, "in force", Flush::right);
+    if (on) write(ui, r, kCaption, ui.colors->accent_text, "active", Flush::right);
     if (h.clicked) s.change(rule.change);
 }
 
-/// What a rule does, and to which cells.
 void draw_rule_controls(Scene& s, Rect line) {
     auto& panel = s.of<RulePanel>();
     Toolbar bar(s.ui, line);
@@ -166,12 +164,12 @@ void draw_rule_controls(Scene& s, Rect line) {
         bar.segments("", "rule/cells",
                      {{"cell", "row", "column", "from here on"},
                       {"This query and this key.", "All keys of this query.", "This key, for all queries.",
-                       "This key, for this query and all later ones, those still to be written too."},
+                       "This key, for this query and all later ones, generated ones included."},
                       static_cast<int>(panel.cells)});
     if (cells >= 0) panel.cells = static_cast<RuleCells>(cells);
 }
 
-void draw_rules_in_force(Scene& s, Rect area) {
+void draw_active_rules(Scene& s, Rect area) {
     constexpr float kCross = 28, kArm = 4;
     Ui& ui = s.ui;
     auto& panel = s.of<RulePanel>();
@@ -192,17 +190,15 @@ void draw_rules_in_force(Scene& s, Rect area) {
     ui.end_scroll_area();
 }
 
-/// What the panel shows.
 struct RuleRows {
-    std::string cells;  // "mask red 16 → ball 10"; "": none are shown
+    std::string cells;  // "mask red 16 → ball 10"; "": no cell is shown
     std::vector<Rule> rules;
-    int in_force = 0;
+    int active = 0;
 
     float high() const {
         const float made =
             cells.empty() ? 0 : kRuleControls + size::line + gap::tight + kRuleRow * float(rules.size());
-        const float listed =
-            size::line + gap::medium + (in_force > 0 ? kRuleRow * float(in_force) : size::line);
+        const float listed = size::line + gap::medium + (active > 0 ? kRuleRow * float(active) : size::line);
         return made + listed + 2 * kRulePad;
     }
 };
@@ -215,7 +211,7 @@ RuleRows rows_of_panel(const Scene& s) {
         out.rules = rules_for(s.model()->config, {s.block(), s.head()}, cells);
         out.cells = change_text(s, cells);
     }
-    out.in_force = std::min(kListedRules, isize(s.session.document.intervention.changes));
+    out.active = std::min(kListedRules, isize(s.session.document.intervention.changes));
     return out;
 }
 
@@ -231,8 +227,8 @@ void draw_rules_panel(Scene& s, Rect inside, const RuleRows& rows) {
     }
     const int count = isize(s.session.document.intervention.changes);
     caption(ui, take_top(rest, size::line, gap::tight),
-            count > 0 ? "In force: " + std::to_string(count) : "Nothing is in force yet.");
-    if (count > 0) draw_rules_in_force(s, rest);
+            count > 0 ? "Active: " + std::to_string(count) : "No interventions yet.");
+    if (count > 0) draw_active_rules(s, rest);
 }
 
 }  // namespace
@@ -244,8 +240,8 @@ void draw_rules_button(Scene& s, Toolbar& bar) {
     const Hit h = bar.press("rules", "Interventions…", rules_are_open());
     ui.tooltip(
         "rules", h,
-        "Mask or unmask the shown cell in this layer, in all layers or in the last alone, and see what "
-        "each intervention in force covers.");
+        "Mask or unmask the shown cell in this layer, in all layers or only in the last, and see what each "
+        "active intervention covers.");
     const RuleRows rows = rows_of_panel(s);
     const float room = ui.points(ImGui::GetIO().DisplaySize).y - bar.last().bottom() - gap::medium;
     ui.pop_up("rules", bar.last(), h.clicked, {kRulesWide, std::min(rows.high(), room)},

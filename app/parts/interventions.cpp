@@ -1,4 +1,4 @@
-// What is changed: chips that take changes away again, the brush, and what can be done to one cell and head.
+// Draws the chips that remove interventions and the buttons for one cell and head, and paints with the brush.
 #include "parts/interventions.h"
 
 #include <algorithm>
@@ -22,21 +22,22 @@ namespace {
 
 constexpr float kCross = 28;
 
-/// Interventions that stand in one chip: one, or the cells of a stroke of the brush.
+/// Interventions that share a chip: one, or the cells of a brush stroke.
 struct ChipOfChanges {
     size_t first, count;
 };
 
 PaintedCell cell_of(const Change& c) { return {c.kind, c.block, c.head, c.query, c.key}; }
 
-/// The number of the stroke that painted a cell; −1: none in this window.
+/// The stroke that painted a cell; −1: none in this window.
 int stroke_of(const Painting& painting, const Change& change) {
     const auto it = painting.strokes.find(cell_of(change));
     return it == painting.strokes.end() ? -1 : it->second;
 }
 
-/// Cells of one stroke; of those that another window painted, alike and beside each other.
-bool go_on_stroke(const Painting& painting, const Change& before, const Change& next) {
+/// True for cells of one stroke; if another window painted them, for adjacent cells with the same kind and
+/// head.
+bool same_stroke(const Painting& painting, const Change& before, const Change& next) {
     const auto painted = [](const Change& c) { return c.paints() && c.queries == 1 && c.keys == 1; };
     const auto of_head = [](const Change& c) { return std::tuple{c.kind, c.block, c.head}; };
     if (!painted(before) || !painted(next) || of_head(before) != of_head(next)) return false;
@@ -49,7 +50,7 @@ bool go_on_stroke(const Painting& painting, const Change& before, const Change& 
 std::vector<ChipOfChanges> chips_of(const Painting& painting, const std::vector<Change>& changes) {
     std::vector<ChipOfChanges> chips;
     for (size_t i = 0; i < changes.size(); ++i) {
-        if (i > 0 && go_on_stroke(painting, changes[i - 1], changes[i]))
+        if (i > 0 && same_stroke(painting, changes[i - 1], changes[i]))
             ++chips.back().count;
         else
             chips.push_back({i, 1});
@@ -68,7 +69,7 @@ std::string chip_text(const Scene& s, const ChipOfChanges& chip) {
            ", " + where;
 }
 
-/// One chip with a cross; true when it was pressed.
+/// Draws a chip with a cross; true if it was clicked.
 bool remove_chip(Toolbar& bar, const std::string& path, const std::string& label) {
     constexpr float kArm = 4;
     Ui& ui = bar.ui;
@@ -83,8 +84,8 @@ bool remove_chip(Toolbar& bar, const std::string& path, const std::string& label
     return h.clicked;
 }
 
-/// "Undo   Remove all", at the end of the line.
-void draw_ways_back(Scene& s, Toolbar& bar) {
+/// Draws "Undo   Remove all" at the end of the line.
+void draw_undo_links(Scene& s, Toolbar& bar) {
     for (const auto& [path, label, command] : {std::array{"change/all", "Remove all", "remove interventions"},
                                                std::array{"change/undo", "Undo", "undo"}}) {
         const Rect r = bar.take_end(bar.ui.text.width(kCaption, label));
@@ -92,7 +93,7 @@ void draw_ways_back(Scene& s, Toolbar& bar) {
     }
 }
 
-/// A chip for the mask and each change, as many as fit.
+/// Draws a chip for the mask and each change, as many as fit.
 void draw_change_chips(Scene& s, Toolbar& bar) {
     constexpr float kMore = 80;
     const Intervention& now = s.session.document.intervention;
@@ -123,8 +124,7 @@ float draw_changes(Scene& s, Rect area) {
     s.ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
     Toolbar bar(s.ui, inside);
     draw_rules_button(s, bar);
-    if (now ==
-        Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
+    if (now == Intervention{}) {  // keeps its height, so that the first stroke moves nothing under the mouse
         constexpr const char* kNone = "No interventions.";
         caption(s.ui, bar.rest(),
                 first_that_fits(s.ui, kCaption,
@@ -134,7 +134,7 @@ float draw_changes(Scene& s, Rect area) {
                                 bar.rest().w));
         return kHigh;
     }
-    draw_ways_back(s, bar);
+    draw_undo_links(s, bar);
     draw_change_chips(s, bar);
     return kHigh;
 }
@@ -146,12 +146,12 @@ bool paints_rectangles(const Session& session) {
 
 namespace {
 
-bool is_in_force(const Scene& s, const Change& change) {
+bool is_active(const Scene& s, const Change& change) {
     const auto& changes = s.session.document.intervention.changes;
     return std::find(changes.begin(), changes.end(), change) != changes.end();
 }
 
-/// A change of the brush's kind and scope, at a cell.
+/// The change that the brush makes at a cell.
 Change painted_change(const Scene& s, std::pair<int, int> cell) {
     const Brush brush = s.of<Painting>().brush;
     const bool masks = (brush == Brush::mask || brush == Brush::mask_rectangle) != s.ui.shift;
@@ -165,15 +165,15 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
     return change;
 }
 
-/// The first cell of a stroke that it does something to begins the step of undo.
+/// The first cell that a stroke changes begins the undo step.
 void paint_cell(const Scene& s, std::pair<int, int> cell) {
     const Change change = painted_change(s, cell);
     Change opposite = change;
     opposite.kind = change.kind == ChangeKind::mask ? ChangeKind::unmask : ChangeKind::mask;
     const bool is_seen =
         s.sentence()->trace->rule(s.block()).mask_of(s.head()).allowed(cell.first, cell.second);
-    const bool restores = is_in_force(s, opposite),
-               adds = !is_in_force(s, change) && is_seen == (change.kind == ChangeKind::mask);
+    const bool restores = is_active(s, opposite),
+               adds = !is_active(s, change) && is_seen == (change.kind == ChangeKind::mask);
     Painting& painting = s.of<Painting>();
     painting.covered.push_back(cell);
     if (!restores && !adds) return;
@@ -183,7 +183,7 @@ void paint_cell(const Scene& s, std::pair<int, int> cell) {
 
 }  // namespace
 
-/// All cells of the straight line from the last one: the pointer is seen a few times in a stroke.
+/// Paints the straight line from the last cell, because the pointer is sampled only a few times per stroke.
 void paint_stroke(const Scene& s, std::pair<int, int> to) {
     const auto last = std::exchange(s.of<Painting>().last, to), from = last.first < 0 ? to : last;
     if (last == to) return;
@@ -207,8 +207,8 @@ void paint_rectangle(const Scene& s, std::pair<int, int> from, std::pair<int, in
     change.keys = std::abs(from.second - to.second) + 1;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
     if (cross && change.query + change.queries == s.queries())
-        change.queries = kToEnd;  // it goes on as more rows are written
-    if (!is_in_force(s, change)) s.change(change);
+        change.queries = kToEnd;  // includes rows generated later
+    if (!is_active(s, change)) s.change(change);
 }
 
 namespace {
@@ -221,7 +221,7 @@ Change score_of(const Scene& s, std::pair<int, int> cell) {
     return change;
 }
 
-/// The score of the shown cell: dragged, or stepped by the arrow keys; a change as soon as it differs.
+/// Edits the score of the shown cell by dragging or arrow keys.
 void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const auto& changes = s.session.document.intervention.changes;
@@ -237,12 +237,11 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     ui.fill(r, h.pressed ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, set != changes.end() ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     const Rect inside = inset(r, gap::medium, 0);
-    write(ui, inside, kCaption, ui.colors->t2, "Score, drag ↔");
+    write(ui, inside, kCaption, ui.colors->t2, "Edit score");
     write(ui, inside, kBodyMono, set != changes.end() ? ui.colors->accent_text : ui.colors->t1,
           number(now, 2), Flush::right);
-    ui.tooltip(
-        "change/score", h,
-        "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
+    ui.tooltip("change/score", h,
+               "The input to the softmax at this cell of this head. Drag sideways or use the arrow keys.");
     const float moved = h.pressed ? ui.points(ImGui::GetMouseDragDelta(0, 2 * ui.scale)).x * 0.05f : 0;
     const float step = moved != 0 ? moved : 0.5f * float(-ui.take_step("change/score"));
     if (!h.pressed) s.of<Painting>().scored = {-1, -1};
@@ -253,7 +252,7 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     if (change.value == now) return;
     s.change(change, h.pressed && s.of<Painting>().scored == cell);
     if (h.pressed) s.of<Painting>().scored = cell;
-    s.lock(cell);  // so that it stays the shown one
+    s.lock(cell);  // keeps showing it
 }
 
 }  // namespace
@@ -270,11 +269,11 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     mask.kind = ChangeKind::mask;
     std::tie(mask.query, mask.key) = cell;
     if (ui.button("change/mask cell", button(0),
-                  is_in_force(s, mask) ? "Unmask this cell" : "Mask this cell")) {
+                  is_active(s, mask) ? "Unmask this cell" : "Mask this cell")) {
         s.change(mask);
-        s.lock(cell);  // the inspector goes on showing it
+        s.lock(cell);  // keeps the inspector on it
     }
-    if (ui.button("change/ablate", button(1), is_in_force(s, ablate) ? "Restore head" : "Ablate head")) {
+    if (ui.button("change/ablate", button(1), is_active(s, ablate) ? "Restore head" : "Ablate head")) {
         s.change(ablate);
         s.lock(cell);
     }

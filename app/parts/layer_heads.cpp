@@ -1,4 +1,4 @@
-// Which heads of a layer are drawn as lines.
+// Selects the heads of a layer that are drawn as lines.
 #include "parts/layer_heads.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void LayerHeads::visit(FieldVisitor& v) {
 
 namespace {
 
-/// "2.0,2.3": these alone, in their layer; "all".
+/// Parses "2.0,2.3" or "all".
 Status show_heads(CommandContext& c, const std::string& words) {
     Selection& s = c.session.selection;
     std::set<int> hidden;
@@ -26,7 +26,7 @@ Status show_heads(CommandContext& c, const std::string& words) {
         TRY(const auto shown, heads_named(c, words));
         const int block = shown[0].block;
         if (std::any_of(shown.begin(), shown.end(), [&](AttentionHead h) { return h.block != block; }))
-            return Error{"Lines show the heads of one layer; name heads of one."};
+            return Error{"Lines show one layer; name heads of the same layer."};
         for (int h = 0; h < c.model()->config.heads(block); ++h) hidden.insert(h);
         for (const AttentionHead head : shown) hidden.erase(head.head);
         s.choose(block, shown[0].head);
@@ -39,7 +39,7 @@ Status show_heads(CommandContext& c, const std::string& words) {
 
 std::vector<Command> layer_heads_commands() {
     return {row({"lines heads all|LAYER.HEAD,LAYER.HEAD", "Lines: heads shown",
-                 "the heads of a layer that are drawn: lines heads 2.0,2.3"},
+                 "heads of a layer to draw: lines heads 2.0,2.3"},
                 show_heads, needs_sentence)};
 }
 
@@ -72,7 +72,7 @@ struct LayerHeadsScroll {
     float hidden = 0;
 };
 
-/// Shows or hides a head; a double click leaves it alone.
+/// Toggles a head on click; isolates it on double-click.
 void answer_head(Scene& s, const Hit& hit, int head, int heads) {
     auto& hidden = s.of<LayerHeads>().hidden;
     if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
@@ -84,7 +84,7 @@ void answer_head(Scene& s, const Hit& hit, int head, int heads) {
     if (hit.clicked) s.select(s.session.selection.block, head);
 }
 
-/// A head's color, name, and what the focused query looks at most in it.
+/// Draws a head's color and name, and the focused query's strongest key in it.
 void draw_layer_head(Scene& s, Rect line, int head, const LayerLinks* links, bool on) {
     constexpr float kSwatch = 16, kWeight = 48;
     Ui& ui = s.ui;

@@ -1,5 +1,5 @@
-// Which heads of a layer are drawn as lines, and how much of their rows: one choice of all views that draw
-// several heads at once.
+// Selects the heads of a layer that are drawn as lines, and the share of their rows: one setting for all
+// views that draw several heads at once.
 #pragma once
 
 #include <set>
@@ -11,23 +11,22 @@
 namespace headlight {
 
 struct LayerHeads {
-    float share = 0.7f;    // of each row's mass that is drawn
+    float share = 0.7f;    // of each row's weight to draw
     std::set<int> hidden;  // not drawn
     void visit(FieldVisitor& visitor);
 };
 
-/// Chooses the heads by their names.
 std::vector<Command> layer_heads_commands();
 
-/// The head that is drawn alone of several; none: several are.
+/// The only head drawn of several; none if several are drawn.
 std::optional<AttentionHead> drawn_alone(const Session& session, const ModelConfig& config);
-/// The heads of the shown layer that are drawn.
+/// The drawn heads of the shown layer.
 std::vector<int> drawn_heads(const Scene& scene);
 
-/// Their links as they were last found, or null.
+/// Their links as last computed, or null.
 const LayerLinks* shown_links(const Scene& scene);
 
-/// The list of the layer's heads; a click switches one.
+/// Draws the list of the layer's heads; click toggles one.
 void draw_layer_heads(Scene& scene, Rect area);
 
 }  // namespace headlight

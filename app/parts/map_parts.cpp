@@ -32,8 +32,8 @@ void choose_contrast(Scene& s, Toolbar& bar) {
     const int now = static_cast<int>(s.session.preferences.contrast);
     if (const int c = bar.choice("Contrast", "contrast", labels, now); c >= 0)
         s.send("contrast", contrasts()[c].name);
-    const std::string in_force = shown_shades(s).row().help;
-    s.ui.tooltip("contrast/said", s.ui.over(bar.last()), "How weights become colors: " + in_force + ".");
+    const std::string applied = shown_shades(s).row().help;
+    s.ui.tooltip("contrast/said", s.ui.over(bar.last()), "How weights become colors: " + applied + ".");
 }
 
 void draw_color_bar(Ui& ui, const ColorBar& bar, Rect at) {

@@ -11,14 +11,14 @@ namespace {
 
 constexpr float kNumberedWide = 42, kNumberedHigh = 15, kNoteHigh = 20, kLeastOfCell = 1e-3f;
 
-/// How high what stands under the cells is.
+/// Heights of the parts below the cells.
 struct Foot {
     float bar = 0, note = 0;
     float whole() const { return bar + note; }
 };
 
 Foot foot_of(Ui& ui, const MatrixView& m, Rect room) {
-    constexpr float kMaxNote = 0.34f;  // of the room: a longer note is left out
+    constexpr float kMaxNote = 0.34f;  // share of the height: a longer note is omitted
     Foot out;
     if (m.bar.colors && !m.upright) out.bar = kLevelBarRoom;
     if (m.note.size() == 1) out.note = gap::tight + ui.text.wrapped_height(room.w, kCaption, m.note[0]);
@@ -27,7 +27,7 @@ Foot foot_of(Ui& ui, const MatrixView& m, Rect room) {
     return out;
 }
 
-/// The cells in what is left of the room when the names stand so.
+/// Fits the cells into the space that labels of this orientation leave.
 MatrixLayout arranged(Ui& ui, Rect room, const MatrixView& m, Lean lean, float widest) {
     const auto rows = narrow<int>(m.cells.places.rows()), columns = narrow<int>(m.cells.places.cols());
     MatrixLayout out;
@@ -36,7 +36,7 @@ MatrixLayout arranged(Ui& ui, Rect room, const MatrixView& m, Lean lean, float w
     take_top(room, room_above(ui, m.rows, m.columns, out.names));
     if (lean == Lean::slanted) take_right(room, std::max(0.0f, out.names - kPlainNames - m.right - m.free));
     const auto whole = [&](float cell) {
-        return cell >= 4 ? ui.whole(cell) : cell;  // smaller ones would lose too much to rounding
+        return cell >= 4 ? ui.whole(cell) : cell;  // rounding smaller ones would waste space
     };
     const auto side = [](float all, int count, float max) {
         return std::clamp(all / float(std::max(1, count)), kLeastOfCell, max);
@@ -129,7 +129,7 @@ MatrixAnswer answer_matrix(Scene& s, const MatrixLayout& l, MatrixView& m) {
     const std::string tip = m.tip ? m.tip(cell.first, cell.second) : "";
     if (m.tip && tip.empty()) return {};
     if (m.inspected)
-        tell_at_pointer(s, m.path, hit, tip);
+        tooltip_without_inspector(s, m.path, hit, tip);
     else if (m.tip)
         s.ui.tooltip(m.path, hit, tip);
     m.marked = cell;

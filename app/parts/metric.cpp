@@ -44,7 +44,7 @@ Metric shown_metric(const Scene& s) {
     Metric metric = s.session.document.metric.metric;
     if (const MetricReport* report = metric_report(s); report && report->metric.a >= 0) return report->metric;
     const auto& predicted = s.sentence()->predictions;
-    if (std::max(metric.a, metric.b) >= s.model()->config.vocab) metric = {};  // of the model before
+    if (std::max(metric.a, metric.b) >= s.model()->config.vocab) metric = {};  // of the previous model
     if (metric.a < 0 && metric.position < 0 && !predicted.empty() && !predicted[0].tokens.empty())
         metric.a = predicted[0].tokens[0].id;
     return metric;
@@ -53,7 +53,7 @@ Metric shown_metric(const Scene& s) {
 std::string metric_text(const Scene& s) {
     const int position = s.session.document.metric.metric.position;
     if (position < 0) return metric_label(*s.model(), shown_metric(s));
-    const auto& labels = s.sentence()->labels;  // none where a figure needs none
+    const auto& labels = s.sentence()->labels;  // empty in a figure without labels
     const bool named = !labels.empty() && position < isize(labels.back());
     const std::string at = " at " + (named ? token_at(labels.back(), position) : std::to_string(position));
     return metric_label(*s.model(), shown_metric(s)) + at;
@@ -99,11 +99,10 @@ Chip metric_chip(const Scene& s, const std::string& text) {
     return chip;
 }
 
-/// "Metric, what is explained: log-probability of a token, in nats. 80.4 % now."
+/// "Metric: log-probability of a token, in nats. Click to choose another; every view uses it."
 std::string explanation(const Scene& s) {
     const MetricReport* report = metric_report(s);
-    std::string out = std::string("Metric, what is explained: ") +
-                      metric_row(s.session.document.metric.metric.kind).help + ".";
+    std::string out = std::string("Metric: ") + metric_row(s.session.document.metric.metric.kind).help + ".";
     if (report && !report->refusal.empty()) return out + " " + report->refusal;
     return out + " Click to choose another; every view uses it.";
 }
@@ -141,18 +140,18 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std:
     }
     const Hit off = ui.control(path + "/default", sign);
     ui.cross(sign.middle(), kArm, off.hovered ? ui.colors->t1 : chip.ink);
-    ui.tooltip(path + "/default", off, "Back to the default: log p of the most probable token.");
+    ui.tooltip(path + "/default", off, "Reset to log p of the most probable token.");
     if (off.clicked) s.send("metric", "default");
     return r.w;
 }
 
-void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
+void add_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
                      const std::string& text) {
     const float named = s.ui.text.width(kCaption, label) + gap::small;
     const float wide = named + metric_chip_width(s, text);
     const Rect before = bar.rest();
     Rect both = bar.take(wide);
-    if (both.y == before.y && wide > before.w + gap::large) return;  // in a lone line its command is left
+    if (both.y == before.y && wide > before.w + gap::large) return;  // no line fits it: the command remains
     write(s.ui, take_left(both, named), kCaption, s.ui.colors->t3, label);
     draw_metric_chip(s, where, both, text);
 }

@@ -1,4 +1,4 @@
-// The models on this computer, and how they are called wherever their paths are listed.
+// Names the models on this computer.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace headlight {
 
 struct ModelMenu {
     std::string path;               // as typed
-    std::vector<FoundModel> found;  // models on this computer, once they were looked for
+    std::vector<FoundModel> found;  // models on this computer, once searched
     bool found_all = false;
     float scroll = 0;
 };
 
-/// The name of the model at a path, as it was opened or found; the disk is not asked for it.
+/// The name of an opened or found model; never reads the disk.
 std::string shown_model_name(const Scene& scene, const std::string& path);
 
 }  // namespace headlight

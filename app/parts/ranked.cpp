@@ -1,4 +1,4 @@
-// Values of all heads: as ranked rows, and as a layer × head grid.
+// Draws values of all heads: as ranked rows, and as a layer × head grid.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ std::string value_text(float v, bool is_signed, int digits) {
     return is_signed ? signed_number(v, digits) : fine_number(v, digits);
 }
 
-/// So many decimals that numbers up to the largest have room.
+/// The number of decimals that fits numbers up to the largest.
 int digits_up_to(float largest) { return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3; }
 
 void draw_row(Scene& s, Rect r, float names, const std::string& name, float value, float largest,
@@ -49,7 +49,7 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
         ui.bar(bar, value / largest, amber ? ui.colors->accent : chosen ? ui.colors->t1 : ui.colors->t3);
 }
 
-/// Views show the head while the mouse rests on its row; from one row to the next it need not rest again.
+/// Previews the head after the mouse rests on its row; moving to another row previews at once.
 void preview(Scene& s, const std::string& path, const Hit& h, std::pair<int, int> head) {
     constexpr float kRest = 0.15f;  // seconds
     const bool rests = s.ui.rests(path, h, kRest);
@@ -96,7 +96,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
 
 namespace {
 
-/// Where the value of each head stands: blocks down, heads across.
+/// Blocks down, heads across.
 Grid head_grid(Ui& ui, Rect area, const ModelConfig& c) {
     take_left(area, c.stacks.size() > 1 ? kStackNames : kBlockNumbers);
     take_top(area, kPlainNames);
@@ -117,7 +117,7 @@ void name_heads(Ui& ui, const Grid& g, const ModelConfig& c) {
     blocks.draw_rows(ui, g);
 }
 
-/// The cells, their values where they are large enough.
+/// Draws the cells, with values if they fit.
 void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues& heads) {
     Ui& ui = s.ui;
     const float largest = largest_of(heads.values);

@@ -14,7 +14,7 @@ void Scene::select_block(int block) const {
     select(block, std::min(session.selection.head, model()->config.heads(block) - 1));
 }
 
-/// A change is spelled "mask:16>10@2.0": its command, and the words behind it.
+/// Splits "mask:16>10@2.0" into the command and its words.
 void Scene::change(const Change& change, bool joins) const {
     const std::string text = change_name(model()->config, change);
     const size_t colon = text.find(':');
@@ -26,8 +26,8 @@ void Scene::lock(std::optional<std::pair<int, int>> cell) const {
     send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));
 }
 
-int Scene::heaviest_key(int query) const { return answer->picture->heaviest_key(query); }
-int Scene::heaviest_query(int key) const { return answer->picture->heaviest_query(key); }
+int Scene::strongest_key(int query) const { return answer->picture->strongest_key(query); }
+int Scene::strongest_query(int key) const { return answer->picture->strongest_query(key); }
 
 std::optional<std::pair<int, int>> Scene::shown_cell() const {
     return headlight::shown_cell(session, answer);

@@ -35,7 +35,7 @@ void draw_score_steps(Column& c, const ScoreShown& shown, ScoreStep on, bool roo
         c.pair("soft cap " + decimals(rule.cap, 0), number(s.capped, 2), on == ScoreStep::capped);
     if (rule.has_bias())
         c.pair("+ position bias " + number(s.bias, 2), number(s.capped + s.bias, 2), on == ScoreStep::bias);
-    if (s.edited) c.pair("put in place", number(s.before, 2), on == ScoreStep::edited);
+    if (s.edited) c.pair("edited to", number(s.before, 2), on == ScoreStep::edited);
     if (shown.weights_by == WeightsBy::softmax && shown.temperature != 1)
         c.pair(divided_by(shown.temperature), number(s.score, 2), on == ScoreStep::tempered);
 }

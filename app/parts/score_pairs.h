@@ -1,4 +1,4 @@
-// From q·k to what softmax takes, number by number, in the column beside a view.
+// Lists the numbers from q·k to the input of the softmax.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace headlight {
 /// In the order of ScoreSteps.
 enum class ScoreStep { dot, scaled, capped, bias, edited, tempered, none };
 
-/// The score of one head, query and key, with what makes weights of the row.
+/// The score of one head, query and key, and how the row becomes weights.
 struct ScoreShown {
     const ModelConfig& config;
     const AttentionRule& rule;
@@ -21,10 +21,10 @@ struct ScoreShown {
     float temperature = 1;
 };
 
-/// What scores are divided by: "÷ 0.5", "÷ ∞".
+/// "÷ 0.5", "÷ ∞".
 std::string divided_by(float temperature);
 
-/// Only the steps that this run takes; `on` is emphasized. root_value: "÷ √32 = 5.66".
+/// Omits steps that this run does not take; emphasizes `on`. root_value: "÷ √32 = 5.66".
 void draw_score_steps(Column& column, const ScoreShown& shown, ScoreStep on, bool root_value);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// A panel over the window.
+// Draws a panel over the window.
 #pragma once
 
 #include <imgui.h>
@@ -7,12 +7,11 @@
 
 namespace headlight {
 
-/// By their places in Sheet.
+/// In the order of Sheet.
 inline constexpr const char* kSheetNames[] = {"models", "compared models", "settings", "save",  "label",
                                               "keys",   "palette",         "metric",   "token", "text file"};
 
-/// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on
-/// it.
+/// Redirects drawing to the panel while it lives. A click outside, or Esc, closes the panel.
 class SheetFrame {
 public:
     SheetFrame(Scene& s, const char* name, Rect r);

@@ -32,9 +32,9 @@ SidePanel::SidePanel(Scene& scene, Rect area, float foot)
 }
 
 void SidePanel::finish() {
-    constexpr float kBehindLast = 12;  // from the last line's foot to the middle of the next
+    constexpr float kAfterLast = 12;  // from the last line's foot to the middle of the next
     ui.end_scroll_area();
-    scene_.of<PanelScroll>().hidden = scrolled(ui, seen_, y + hidden_ - kBehindLast - seen_.y, hidden_);
+    scene_.of<PanelScroll>().hidden = scrolled(ui, seen_, y + hidden_ - kAfterLast - seen_.y, hidden_);
     if (ui.button("save", save_, "Save figure…")) scene_.send("save figure");
 }
 

@@ -1,4 +1,4 @@
-// The panel right of a view.
+// Lays out the panel right of a view.
 #pragma once
 
 #include "paint/layout.h"
@@ -6,14 +6,12 @@
 
 namespace headlight {
 
-/// Lines from under the title down to above the foot, where "Save figure…" stands; they scroll where they are
-/// more. `finish` ends it.
+/// Scrolling lines between the title and the button "Save figure…". Call `finish` at the end.
 class SidePanel : public Column {
 public:
-    /// `foot`: how much of the panel's bottom is taken by buttons of the view.
+    /// `foot`: height reserved at the bottom for buttons of the view.
     SidePanel(Scene& scene, Rect area, float foot = 0);
-    /// How far its lines are scrolled, and where they end, which moves with them: what fills the panel to
-    /// there does not make it scroll.
+    /// The scroll offset, and the bottom in scrolled coordinates: filling up to it does not cause scrolling.
     float hidden() const { return hidden_; }
     float end() const { return end_ - hidden_; }
     void finish();
@@ -24,7 +22,7 @@ private:
     float end_, hidden_;
 };
 
-/// The room of the panel's lines, and of the button at its foot.
+/// The column of the panel's lines, and the button at the bottom.
 Rect panel_column(Rect area);
 Rect panel_foot(Rect area);
 

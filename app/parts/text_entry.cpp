@@ -8,8 +8,8 @@ namespace {
 
 constexpr float kFieldPad = 14;
 
-/// How many bytes of a field the model reads: all while another text is shown yet.
-size_t read_of(const Scene& s, const TextField& field) {
+/// The number of bytes that the model reads; all if the answer is of another text.
+size_t bytes_read_of(const Scene& s, const TextField& field) {
     const SentenceResult* sentence = s.sentence();
     const bool first = sentence && &field == &s.fields.sentence && field.text() == sentence->text,
                second = sentence && &field == &s.fields.second && field.text() == sentence->second;
@@ -38,7 +38,7 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
         field.drag(local);
     if (h.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
     field.draw(*ui.list, inner.min(), {inner.w, inner.h}, ui.scale, *ui.colors, placeholder,
-               read_of(s, field));
+               bytes_read_of(s, field));
 }
 
 }  // namespace headlight

@@ -14,7 +14,7 @@ constexpr float kApartTokens = 19, kRowStep = 15, kSlantedStep = 22, kLeastName 
 
 float angle_of(Lean lean) { return lean == Lean::slanted ? kSlant : kUpright; }
 
-/// Calls for each name that is drawn, the lit one last.
+/// Calls `draw` for each name that fits, the highlighted one last.
 template <class Draw>
 void for_names(int count, int lit, float cell, float step, float apart, const Draw& draw) {
     const int every = label_step(cell, step);
@@ -33,7 +33,7 @@ void fill_lit(Ui& ui, const TokenAxis& axis, Rect r) {
     ui.fill(r, axis.lit_back ? axis.lit_back : ui.colors->accent_fill);
 }
 
-/// Columns beside rows: numbers, and names as wide as the widest that is drawn.
+/// Widths of the columns beside rows: numbers, and the widest drawn name.
 struct RowColumns {
     float number = 0, name = 0;
     float whole() const { return (number > 0 ? gap::tight + number + gap::close : 0) + name + gap::small; }
@@ -61,7 +61,7 @@ void draw_row_name(Ui& ui, const Grid& g, const TokenAxis& axis, const RowColumn
     if (axis.number) write(ui, beside, kCaptionMono, on ? ink : ui.colors->t3, axis.number(i), Flush::right);
 }
 
-/// A name that leans begins over the middle of its column.
+/// A slanted name begins above the middle of its column.
 void draw_leaning_name(Ui& ui, const Grid& g, const TokenAxis& axis, int i, bool on) {
     constexpr float kAside = 2, kAway = 11, kUprightAway = 7;
     const bool slanted = axis.lean == Lean::slanted;
@@ -87,8 +87,8 @@ void draw_level_name(Ui& ui, const Grid& g, const TokenAxis& axis, int i, bool o
     ui.text.draw_centered(above.middle_x(), above.middle_y(), axis.font, ink, name);
 }
 
-/// Whether the corner left of the columns' names is wide enough for their title.
-bool corner_holds(Ui& ui, const TokenAxis& rows, const TokenAxis& columns) {
+/// True if the columns' title fits in the corner left of their names.
+bool title_fits_corner(Ui& ui, const TokenAxis& rows, const TokenAxis& columns) {
     return ui.text.width(kCaption, columns.title + " →") <= rows.room - gap::tight;
 }
 
@@ -134,13 +134,13 @@ void name_axes(Ui& ui, const Grid& grid, const TokenAxis& rows, const TokenAxis&
     const Rect over{grid.view.x, grid.view.y - high - kNameLine, 2 * rows.room, kNameLine};
     const Rect upper = take_top(corner, kNameLine);
     if (!columns.title.empty())
-        caption(ui, corner_holds(ui, rows, columns) ? upper : over, columns.title + " →");
+        caption(ui, title_fits_corner(ui, rows, columns) ? upper : over, columns.title + " →");
     if (!rows.title.empty()) caption(ui, corner, rows.title + " ↓");
 }
 
 float room_above(Ui& ui, const TokenAxis& rows, const TokenAxis& columns, float high) {
     if (columns.title.empty()) return high;
-    return corner_holds(ui, rows, columns) ? std::max(high, kNumberedNames) : high + kNameLine;
+    return title_fits_corner(ui, rows, columns) ? std::max(high, kNumberedNames) : high + kNameLine;
 }
 
 void draw_leaning(Ui& ui, const Leaning& at, ImU32 ink, const std::string& label, ImU32 back) {

@@ -1,11 +1,11 @@
-// A token under the mouse: where it stands, and the menu that its label opens.
+// Opens the menu of a token.
 #pragma once
 
 #include "parts/controls.h"
 
 namespace headlight {
 
-/// A token of what one stack reads.
+/// A token in the input of a stack.
 struct TokenPlace {
     int stack = 0, position = 0;
     bool operator==(const TokenPlace&) const = default;
@@ -13,10 +13,10 @@ struct TokenPlace {
 
 struct TokenMenu {
     TokenPlace of;
-    ImVec2 at{-1, -1};  // where the mouse pressed; −1: beside the token's chip
+    ImVec2 at{-1, -1};  // position of the click; −1: beside the token's chip
 };
 
-/// Opens the menu where a token's label is pressed with the right button.
+/// Opens the menu if the hovered token is right-clicked.
 void offer_token_menu(Scene& scene, bool hovered, TokenPlace token);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What a view is: a row of the table in views/views.h.
+// Defines a view: a row of the table in views/views.h.
 #pragma once
 
 #include <filesystem>
@@ -13,74 +13,73 @@ namespace headlight {
 
 struct ViewPage;
 
-/// A row of the table of views; each view's own files make it, as NAME_view().
+/// A row of the table of views, made by NAME_view().
 struct View {
     enum class Shows { head, layer, model };
-    /// In place of the ranking under the grid of heads, and of the inspector; false where it leaves the panel
-    /// to them.
+    /// Replace the ranking below the grid of heads, and the inspector; false keeps the default.
     struct Sides {
         bool (*list)(Scene& scene, Rect area) = nullptr;
         bool (*inspect)(Scene& scene, Rect area) = nullptr;
-        bool tells_cell = false;  // that speaks of the shown cell's head output too
+        bool tells_cell = false;  // also shows the head output of the shown cell
     };
 
-    const char* key;   // as --view and files spell it
+    const char* key;   // as spelled by --view and in files
     const char* name;  // the tab's text; its path is tab/NAME
     char digit;        // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
-    /// Whether it is there for a model.
+    /// True if a model has this view.
     bool (*offered)(const Model& model) = [](const Model&) { return true; };
-    /// Why it says nothing of a model, or null.
+    /// Why it is empty for a model, or null.
     const char* (*missing)(const Model& model) = [](const Model&) {
         return static_cast<const char*>(nullptr);
     };
     Shows shows = Shows::head;
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
     Sides beside = {};
-    float page_w = 944, page_h = 720;  // of its figure, where nobody asks for another size
+    float page_w = 944, page_h = 720;  // default size of its figure
     bool fills_window = false;         // closes both panels; not a tab
-    float least_high = 120;            // a lower window says that it has no room for it
+    float least_high = 120;            // a lower window shows a message instead
     bool closes_inspector = false;
-    bool second_head = false;  // shows another head too, outlined in the grid
-    bool second_run = false;   // compares the run that is shown with another one
-    /// What it measures in the background; `shown`: it is the view that is shown.
+    bool second_head = false;  // shows a second head, outlined in the grid
+    bool second_run = false;   // compares the shown run with another one
+    /// Its background jobs; `shown`: it is the current view.
     std::vector<JobRequest> (*jobs)(const Scene& scene, bool shown) = nullptr;
-    /// Shows how a target reads its source: one is written where none is typed, and the view, not the
-    /// generation bar, lists the choices of a token.
+    /// Shows attention to a source: the target is generated if none is typed, and the view, not the
+    /// generation bar, lists the alternatives of a token.
     bool of_target = false;
     bool of_model = false;  // needs no sentence
-    /// Where a view of a head shows a whole layer just now: the command whose word "head" shows the head.
+    /// If a view of a head shows a whole layer: the command whose word "head" shows the head; else null.
     const char* (*of_layer)(const Session& session) = nullptr;
-    /// The only head that a view of a layer draws, where it draws one.
+    /// The only head that a view of a layer draws; none if several.
     std::optional<AttentionHead> (*alone)(const Session& session, const ModelConfig& config) = nullptr;
-    /// The heads that it shows as one in place of the chosen head, where the person asked for that.
+    /// The heads that it aggregates instead of showing the selected head; none: it shows the head.
     std::optional<HeadGroup> (*group)(const Session& session, const ModelConfig& config) = nullptr;
-    /// A figure of its own, sized to its cells, where it has one of what it shows just now.
+    /// Its own figure, sized to its cells; none: the page is drawn.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
-    bool figure_of_answer = false;  // that shows what was answered, not the trace alone
-    /// Shows what a file of texts, or a dossier that was saved, says of the heads.
+    bool figure_of_answer = false;  // of the answer, not only of the trace
+    /// Opens a file of texts, or a saved dossier.
     void (*take_corpus)(Session& session, const std::string& path) = nullptr;
-    /// Writes a document of its own, by the path's ending; none where it is no such path.
+    /// Writes its own file format; none if the path has another extension.
     std::optional<Status> (*write)(const Scene& scene, const std::filesystem::path& path) = nullptr;
-    std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // each has some, for a spreadsheet
-    std::string (*silent)(const Scene& scene) = nullptr;                // why it has none just now, where not
-    StateVisit visit = nullptr;                                         // of what is remembered of its state
-    Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
-    std::vector<Command> (*commands)() = nullptr;   // beside its own row and those of its choices
+    std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // for export as CSV; required
+    std::string (*silent)(const Scene& scene) = nullptr;                // why it has none, or ""
+    StateVisit visit = nullptr;                                         // visits its saved state
+    Viewport& (*seen)(StateBag& states) = nullptr;  // its viewport; null: it does not scroll
+    std::vector<Command> (*commands)() = nullptr;   // besides those of its fields
 };
 
-/// What several views ask of a model.
+/// Predicates for `offered` and `missing`.
 bool reads_text(const Model& model);
 const char* no_weights(const Model& model);
 
-/// A panel of a view that never leaves it to others.
+/// Wraps a panel that always replaces the default.
 template <auto Draw>
 bool always(Scene& scene, Rect area) {
     Draw(scene, area);
     return true;
 }
 
-/// What a view scrolls, where its state calls it `seen`.
+/// The viewport of a state whose field is `seen`.
 template <class State>
 Viewport& seen_of(StateBag& states) {
     return states.of<State>().seen;

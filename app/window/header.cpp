@@ -94,7 +94,7 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
 float links_width(Scene& s) {
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     const float intervene = s.ui.text.width(kCaption, "Intervene") + kLinkGap;
-    return intervene + (offers_generation(s) ? s.ui.text.width(kCaption, "Generate") + kLinkGap : 0);
+    return intervene + (can_generate(s) ? s.ui.text.width(kCaption, "Generate") + kLinkGap : 0);
 }
 
 /// Draws the links Intervene and Generate.
@@ -107,7 +107,7 @@ void draw_links(Scene& s, float right, float middle) {
         if (intervene) s.send("brush", "off");
     }
     const float left = right - ui.text.width(kCaption, "Intervene") - kLinkGap;
-    if (offers_generation(s) && ui.link("generation/bar", left, middle, "Generate", generate))
+    if (can_generate(s) && ui.link("generation/bar", left, middle, "Generate", generate))
         s.send("generate", generate ? "off" : "on");
 }
 

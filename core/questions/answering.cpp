@@ -30,13 +30,13 @@ AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
 
 }  // namespace
 
-int HeadPicture::heaviest_key(int query) const {
+int HeadPicture::strongest_key(int query) const {
     Index key = 0;
     levels[0].row(query / step).maxCoeff(&key);
     return narrow<int>(key) * step;
 }
 
-int HeadPicture::heaviest_query(int key) const {
+int HeadPicture::strongest_query(int key) const {
     Index query = 0;
     levels[0].col(key / step).maxCoeff(&query);
     return narrow<int>(query) * step;

@@ -38,9 +38,9 @@ struct HeadPicture : PictureRequest {
 
     float at(int query, int key) const { return levels[0](query / step, key / step); }
     float largest_of_row(int query) const { return row_largest(0, query / step); }
-    /// heaviest_key: the largest weight of a query; heaviest_query: of a key.
-    int heaviest_key(int query) const;
-    int heaviest_query(int key) const;
+    /// strongest_key: the largest weight of a query; strongest_query: of a key.
+    int strongest_key(int query) const;
+    int strongest_query(int key) const;
 };
 
 /// Says how the model continues its input: an encoder–decoder writes a target if none was typed, a decoder a

@@ -54,9 +54,7 @@ TEST_CASE("rules: a translator offers the layers of the kind that is shown, and 
 TEST_CASE("rules: the preview lights the heads that a rule concerns") {
     const auto model = reference_model("marian");
     const ModelConfig& c = model->config;
-    const auto heads = [&](const std::string& change) {
-        return heads_concerned(c, *parse_change(c, change));
-    };
+    const auto heads = [&](const std::string& change) { return count_affected(c, *parse_change(c, change)); };
     const int of_block = c.heads(0);
     CHECK(heads("mask:3>1@encoder.0.1") == 1);
     CHECK(heads("mask:3>1@encoder.0") == of_block);

@@ -205,7 +205,7 @@ def all_heads_sorted_labeled_and_opened(display):
         w.click("heads/layout")
         w.click("heads/layout/table")
         w.wait(lambda r: r["heads_layout"] == 2 and "heads/column/induction" in r["widgets"])
-        w.click("heads/column/induction, random")
+        w.click("heads/column/induction (random text)")
         first_row = lambda r: min(
             (rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/")
         )[1]

@@ -33,7 +33,7 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
     const bool predicts =
         (can.read_image || can.fill_masks) && !s->predictions.empty();  // the class token, a mask
     const int query = predicts ? s->predictions[0].position : can.read_image ? 0 : queries - 1;
-    return std::pair{query, answer->picture->heaviest_key(query)};
+    return std::pair{query, answer->picture->strongest_key(query)};
 }
 
 Result<std::vector<AttentionHead>> heads_named(const CommandContext& c, const std::string& words) {

@@ -1,4 +1,4 @@
-// Source × target: which words each written word looks at, soft and hard, while the translation grows.
+// Shows source × target: the source words that each target word attends to, soft or hard.
 #include "views/align/align.h"
 
 #include <algorithm>
@@ -34,16 +34,16 @@ void draw_align_toolbar(Scene& s, Toolbar bar) {
     bar.choose("", "align/lines", {"map", "lines"}, state.lines);
 }
 
-/// What is drawn of a row: its weights, or its strongest column alone.
+/// The weight to draw: for hard alignment, 1 in the strongest column.
 float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) {
     if (s.of<AlignState>().marks == AlignMarks::hard) return a.strongest[row] == column ? 1.0f : 0.0f;
     return a.weights(row, column);
 }
 
-/// Weights as places on the colors; rows that are still to come have no cells.
-Matrix places_of_words(const Scene& s, const WordAlignment& a, const Shades& shades, int coming) {
+/// Maps weights to the color map; rows not yet generated have no cells.
+Matrix places_of_words(const Scene& s, const WordAlignment& a, const Shades& shades, int pending) {
     const int rows = isize(a.rows), columns = isize(a.columns);
-    Matrix places = Matrix::Constant(rows + coming, columns, kNoCell);
+    Matrix places = Matrix::Constant(rows + pending, columns, kNoCell);
     for (int r = 0; r < rows; ++r) {
         const float row_largest = a.weights.row(r).maxCoeff();
         for (int c = 0; c < columns; ++c) {
@@ -54,7 +54,7 @@ Matrix places_of_words(const Scene& s, const WordAlignment& a, const Shades& sha
     return places;
 }
 
-/// A corner in the strongest cell of each row: the hard alignment.
+/// Marks the strongest cell of each row, the hard alignment, with a corner.
 void mark_strongest(Scene& s, const Grid& g, const WordAlignment& a, const MatrixCells& cells) {
     Ui& ui = s.ui;
     if (s.of<AlignState>().marks != AlignMarks::both || std::min(g.w, g.h) < 8) return;
@@ -77,10 +77,10 @@ void answer_map(Scene& s, const Grid& g, const WordAlignment& a) {
               column = h.mouse.x >= g.view.x ? g.column_at(h.mouse.x) : a.strongest[row];
     point_at_words(s, a, row, column);
     if (h.mouse.x >= g.view.x)
-        tell_at_pointer(s, "align/map", h,
-                        a.rows[row] + " " + std::to_string(row) + " → " + a.columns[column] + " " +
-                            std::to_string(column) + "  " +
-                            fine_number(std::max(0.0f, a.weights(row, column)), 3));
+        tooltip_without_inspector(s, "align/map", h,
+                                  a.rows[row] + " " + std::to_string(row) + " → " + a.columns[column] + " " +
+                                      std::to_string(column) + "  " +
+                                      fine_number(std::max(0.0f, a.weights(row, column)), 3));
     if (h.clicked) lock_words(s, a, row, column);
 }
 
@@ -98,7 +98,7 @@ std::string caption_of(const Scene& s, const WordAlignment& a) {
     return "Each row sums to 1." + marked + " " + order;
 }
 
-MatrixView alignment_matrix(const Scene& s, const WordAlignment& a, const std::vector<std::string>& coming) {
+MatrixView alignment_matrix(const Scene& s, const WordAlignment& a, const std::vector<std::string>& pending) {
     constexpr size_t kMaxOfWord = 14;
     const bool hard = s.of<AlignState>().marks == AlignMarks::hard;
     const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
@@ -106,8 +106,8 @@ MatrixView alignment_matrix(const Scene& s, const WordAlignment& a, const std::v
     Shades shades = shades_of(s.session.preferences.contrast, a.weights);
     if (hard) shades.largest = shades.percentile = 1;
     MatrixView out{.path = "align/map",
-                   .cells = {places_of_words(s, a, shades, isize(coming)), colors},
-                   .rows = {[&a, &coming, rows](int r) { return r < rows ? a.rows[r] : coming[r - rows]; },
+                   .cells = {places_of_words(s, a, shades, isize(pending)), colors},
+                   .rows = {[&a, &pending, rows](int r) { return r < rows ? a.rows[r] : pending[r - rows]; },
                             "target", index_name, kAlignNames},
                    .columns = {[&a](int c) { return shorten_middle(a.columns[c], kMaxOfWord); }, "source",
                                index_name, 120},
@@ -130,7 +130,7 @@ MatrixView alignment_matrix(const Scene& s, const WordAlignment& a, const std::v
 
 const Found<WordAlignmentRequest>* shown_alignment(const Scene& s) { return s.found<WordAlignmentRequest>(); }
 
-std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignmentRequest>& found) {
+std::vector<std::string> pending_words(const Scene& s, const Found<WordAlignmentRequest>& found) {
     const auto& written = s.sentence()->written;
     if (!written || s.model()->config.stacks.size() < 2) return {};
     const size_t done = s.sentence()->step + (found.asked.as_read ? 0 : 1);
@@ -190,28 +190,26 @@ void draw_alignment(Scene& s, Rect area) {
     if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
     const WordAlignment& a = found->answer;
     if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
-    const auto coming = words_to_come(s, *found);
+    const auto pending = pending_words(s, *found);
     constexpr float kAboveNames = 44;
     take_top(area, kAboveNames);
     take_left(area, size::center_pad);
     take_right(area, gap::medium);
-    MatrixView view = alignment_matrix(s, a, coming);
+    MatrixView view = alignment_matrix(s, a, pending);
     const MatrixLayout l = arrange_matrix(s.ui, area, view);
     answer_map(s, l.grid, a);
     if (const auto cell = focused_words(s, a); cell.first >= 0) view.marked = cell;
     if (s.of<AlignState>().marks == AlignMarks::hard) view.bar = {};
     draw_matrix_view(s, l, view);
     mark_strongest(s, l.grid, a, view.cells);
-    draw_coming(s, l.grid, isize(coming));
+    draw_pending(s, l.grid, isize(pending));
     draw_entropy(s, l, a, view.marked ? view.marked->first : -1);
 }
 
 namespace {
 
 const char* no_cross(const Model& m) {
-    return m.config.decoder().cross
-               ? nullptr
-               : "Only a model with an encoder and a decoder aligns a source with a target.";
+    return m.config.decoder().cross ? nullptr : "Alignment needs a model with an encoder and a decoder.";
 }
 const char* aligns_layer(const Session& s) {
     return s.of<AlignState>().of != AlignOf::head ? "alignment of" : nullptr;

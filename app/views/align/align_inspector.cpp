@@ -1,5 +1,4 @@
-// Beside the alignment: what else the model could have said, where a word reads, and each word's strongest
-// source.
+// Lists, beside the alignment, alternatives, the source words attended to, and each word's strongest source.
 
 #include <algorithm>
 #include <cmath>
@@ -14,14 +13,13 @@ namespace headlight {
 
 namespace {
 
-/// Which step of the generation a query of the decoder is, the one behind the last token too; or −1.
+/// The generation step of a query of the decoder, the one after the last token included; or −1.
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
     return step >= 0 && step <= isize(written->generation.tokens) ? step : -1;
 }
 
-/// A line that can be pressed.
 bool draw_choice(Scene& s, Column& c, const std::string& path, const BarLine& line) {
     const Rect r{c.at.x - gap::small, c.y - 13, c.at.w + 2 * gap::small, 26};
     const Hit h = s.ui.control(path, r);
@@ -30,24 +28,24 @@ bool draw_choice(Scene& s, Column& c, const std::string& path, const BarLine& li
     return h.clicked;
 }
 
-/// The alternatives of a step; a click goes on from one.
+/// Lists the alternatives of a step; click to continue from one.
 void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::string& title,
                        const char* path) {
     c.heading(title, "p");
-    auto choices = choices_at(s, step);
+    auto choices = alternatives_at(s, step);
     choices.resize(std::min(max, choices.size()));
     const auto& tokens = s.sentence()->written->generation.tokens;
     const bool listed = std::any_of(choices.begin(), choices.end(),
-                                    [&](const Prediction& p) { return is_written(s, step, p.id); });
+                                    [&](const Prediction& p) { return is_generated(s, step, p.id); });
     if (!listed && step < isize(tokens)) choices.push_back({tokens[step].id, tokens[step].probability});
     for (size_t i = 0; i < choices.size(); ++i)
         if (draw_choice(s, c, path + std::to_string(i),
                         {"", listed_label(*s.model(), choices[i].id), choices[i].probability,
-                         percent(choices[i].probability), is_written(s, step, choices[i].id)}))
-            go_on_from(s, step, choices[i].id);
+                         percent(choices[i].probability), is_generated(s, step, choices[i].id)}))
+            continue_from(s, step, choices[i].id);
 }
 
-/// The step at which the model was least sure of what it wrote.
+/// The step with the least probable token.
 int least_certain(const Generation& generation) {
     const auto it = std::min_element(
         generation.tokens.begin(), generation.tokens.end(),
@@ -88,8 +86,6 @@ void draw_pairs(Column& c, const WordAlignment& a, std::pair<int, int> cell, flo
 
 }  // namespace
 
-/// Which heads count, where they are chosen; else the ranked heads of
-/// cross-attention.
 bool draw_alignment_list(Scene& s, Rect area) {
     if (s.of<AlignState>().of != AlignOf::chosen) return false;
     draw_layer_heads(s, area);

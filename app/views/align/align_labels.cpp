@@ -1,4 +1,4 @@
-// Around the alignment: what is still to come, and how undecided each row is.
+// Draws pending rows, and the entropy of each row.
 #include <algorithm>
 #include <cmath>
 
@@ -6,15 +6,14 @@
 
 namespace headlight {
 
-void draw_coming(Scene& s, const Grid& g, int coming) {
-    if (coming == 0) return;
-    const float high = g.h * float(coming);
+void draw_pending(Scene& s, const Grid& g, int pending) {
+    if (pending == 0) return;
+    const float high = g.h * float(pending);
     const Rect r{g.view.x, g.view.bottom() - high, g.view.w, high};
     s.ui.frame(r, s.ui.colors->l1);
-    if (r.h >= 16) caption(s.ui, r, "not yet written", Flush::center);
+    if (r.h >= 16) caption(s.ui, r, "not yet generated", Flush::center);
 }
 
-/// How undecided each row is: 0 where one column has all the weight.
 void draw_entropy(Scene& s, const MatrixLayout& layout, const WordAlignment& a, int highlighted) {
     constexpr float kBar = 28, kNumber = 40, kMax = 8;
     Ui& ui = s.ui;
@@ -23,7 +22,7 @@ void draw_entropy(Scene& s, const MatrixLayout& layout, const WordAlignment& a, 
     const int step = label_step(l.h, 16);
     const Rect side{l.view.right() + gap::large, l.view.y, kBar + kNumber, l.view.h};
     Rect title{side.x, l.view.y - gap::tight - size::line, side.w, size::line};
-    if (layout.lean == Lean::slanted) take_left(title, 0, gap::wide);  // where the last label leans over
+    if (layout.lean == Lean::slanted) take_left(title, 0, gap::wide);  // the last slanted label reaches here
     caption(ui, title, "H, bits");
     for (int r = 0; r < isize(a.rows); ++r) {
         Rect line{side.x, l.y(r), side.w, l.h};

@@ -1,4 +1,4 @@
-// Attention during translation as lines between the two sentences.
+// Draws cross-attention as lines between the two sentences.
 #include <algorithm>
 #include <cmath>
 
@@ -13,12 +13,12 @@ namespace {
 
 constexpr size_t kMaxOfWord = 16;
 constexpr float kAroundWords = 20, kLinksEnd = 2;
-constexpr float kLeastDrawn = 0.03f;  // a fainter link is left out
+constexpr float kLeastDrawn = 0.03f;  // weaker links are omitted
 
-/// Words of one sentence beside each other, each in the middle of its column; the row itself has no height.
+/// The words of a sentence, each centered in its column; the row has no height.
 struct Words : Grid {
     const std::vector<std::string>& words;
-    float natural;  // a column that shows each word whole
+    float natural;  // column width that fits each word
 };
 
 Words words_along(Ui& ui, Rect line, const std::vector<std::string>& words) {
@@ -31,7 +31,7 @@ Words words_along(Ui& ui, Rect line, const std::vector<std::string>& words) {
             words, natural};
 }
 
-/// Words level where they fit, leaning where they are close.
+/// Draws words horizontally if they fit, else slanted.
 void draw_words(Ui& ui, const Words& row, bool below, int lit, ImU32 lit_ink, int known) {
     TokenAxis names{[&](int i) { return shorten_middle(row.words[i], kMaxOfWord); }};
     names.ink = [&](int i) { return i >= known ? ui.colors->t3 : ui.colors->t1; };
@@ -45,7 +45,7 @@ void draw_words(Ui& ui, const Words& row, bool below, int lit, ImU32 lit_ink, in
     names.draw_columns(ui, row);
 }
 
-/// How strongly a link is drawn: the focused ones, others beside them, all alike.
+/// The opacity of a link: of the focused word, of others beside it, or without focus.
 float strength_of(float weight, bool lit, bool beside_lit) {
     constexpr float kLitLeast = 0.35f, kBesideLeast = 0.04f, kBesideMore = 0.12f, kLeast = 0.15f,
                     kMore = 0.6f;
@@ -69,7 +69,7 @@ void draw_link(Scene& s, const Words& from, const Words& to, const WordAlignment
               (marked ? kMarked : kThin) + kPerWeight * w);
 }
 
-/// Pointing at a word of either sentence lights its links; a click on one that is written locks it.
+/// Highlights the links of the hovered word; click locks a target word.
 void answer_lines(Scene& s, const Rect& map, const Words& source, const Words& target,
                   const WordAlignment& a) {
     const Hit h = s.ui.hit("align/lines/map", map);
@@ -93,7 +93,7 @@ void draw_links(Scene& s, const Words& source, const Words& target, const WordAl
                 if ((r == focus) == highlighted) draw_link(s, source, target, a, r, c, focus);
 }
 
-/// What a row of words is, left of it where there is room.
+/// Names a row of words, if there is space left of it.
 void name_row(Ui& ui, Rect line, const Words& row, bool below, const char* text) {
     constexpr float kSideNames = 66;
     const float middle = row.view.y + (below ? gap::large : -gap::large);
@@ -107,7 +107,7 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentRequest>
     Ui& ui = s.ui;
     const WordAlignment& a = found.answer;
     std::vector<std::string> targets = a.rows;
-    for (const auto& word : words_to_come(s, found)) targets.push_back(word);
+    for (const auto& word : pending_words(s, found)) targets.push_back(word);
     const float middle = area.y + area.h * kMiddle, half = std::clamp(area.h * kHalf, kLeastHalf, kMaxHalf);
     const Rect inner = inset(area, kPad, 0), map = line_at(inner, middle, 2 * (half + kPad));
     const Words source = words_along(ui, line_at(inner, middle - half, 0), a.columns),
@@ -122,7 +122,7 @@ void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentRequest>
     name_row(ui, line, target, true, "target");
     const int crossings = count_crossings(a.strongest);
     caption(ui, take_bottom(line, kFoot),
-            "Width: weight; lines under " + decimals(kLeastDrawn, 2) + " are left out. " +
+            "Width: weight; weights under " + decimals(kLeastDrawn, 2) + " are hidden. " +
                 std::to_string(crossings) + (crossings == 1 ? " pair" : " pairs") +
                 " of strongest links cross.");
 }

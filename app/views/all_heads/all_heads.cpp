@@ -1,4 +1,4 @@
-// All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
+// Shows all heads: thumbnails by layer or sorted, a table, a map of similar heads.
 #include "views/all_heads/all_heads.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 const char* kLayouts[] = {"by layer", "sorted", "table", "map", "values"};
 
-/// Labels in use for this model, once each.
+/// The distinct labels of this model's heads.
 std::vector<std::string> labels_in_use(const Scene& s) {
     std::set<std::string> all;
     const auto of_model = s.session.document.head_labels.find(s.model()->name);
@@ -26,12 +26,12 @@ std::vector<std::string> labels_in_use(const Scene& s) {
     return {all.begin(), all.end()};
 }
 
-/// By which label heads are left out, where there are labels.
+/// Adds the filter by label, if any head has one.
 void choose_label(Scene& s, Toolbar& bar) {
     std::string& chosen = s.of<AllHeadsState>().label;
     std::vector<std::string> labels = labels_in_use(s);
     if (labels.empty()) return;
-    labels.insert(labels.begin(), "any label or none");
+    labels.insert(labels.begin(), "any label");
     const auto now = std::find(labels.begin() + 1, labels.end(), chosen);
     const int current = now == labels.end() || chosen.empty() ? 0 : narrow<int>(now - labels.begin());
     if (const int c = bar.choice("", "heads/label", labels, current); c >= 0) chosen = c ? labels[c] : "";
@@ -75,7 +75,7 @@ std::vector<Question> ask_all_heads(const Scene& s) {
 
 namespace {
 
-/// The layer × head grid of the chosen column.
+/// Draws the layer × head grid of the sorting column.
 void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
     constexpr float kDefinition = 36;
     Ui& ui = s.ui;
@@ -89,11 +89,11 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
         open_head(s, pressed->first, pressed->second);
 }
 
-/// The metric; while a sweep goes on, its progress and a way to end it.
+/// Draws the metric, and the progress of a running sweep.
 void draw_sweep_bar(Scene& s, Rect& rest) {
     if (s.ui.on_page() || s.sentence()->predictions.empty()) return;
     Toolbar bar = view_toolbar(s.ui, rest);
-    put_metric_chip(s, "heads", bar, "Effect on");
+    add_metric_chip(s, "heads", bar, "Metric");
     draw_sweep_state(s, band(bar.rest(), size::button));
 }
 

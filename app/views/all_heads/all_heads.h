@@ -1,4 +1,4 @@
-// The parts of the view of all heads.
+// Declares the parts of the view of all heads.
 #pragma once
 
 #include "io/numbers.h"
@@ -10,37 +10,36 @@ namespace headlight {
 struct View;
 struct ViewPage;
 
-/// How all heads are laid out.
 enum class HeadsLayout { by_layer, sorted, table, map, values };
 
-/// The columns of the table of heads, as the command that sorts by them spells them.
+/// The words of `heads sort`, in the order of the columns.
 std::vector<std::string> sort_words();
 
 struct AllHeadsState {
     HeadsLayout layout = HeadsLayout::by_layer;
-    int sort = 0;         // column of the table of heads: a statistic, or one on random tokens
-    bool turned = false;  // the other end of the order first
+    int sort = 0;         // column of the table
+    bool turned = false;  // reverses the order
     static constexpr int kSharedLinear = 2;
-    int scale = 0;  // 0: per head, 1: all heads, both by the square root; 2: all heads, linear
-    Viewport seen{.min = 0.25f, .max = 12};  // zoom: of the thumbnails that fit; drawing says its range
-    float kept = 1;                          // share of the range of the sorting column that is kept
-    std::string label;                       // only heads with this label; "": all
+    int scale = 0;  // 0: per head, 1: all heads, both square root; 2: all heads, linear
+    Viewport seen{.min = 0.25f, .max = 12};  // zoom: relative to the size that fits; drawing sets its range
+    float kept = 1;                          // filter: share of the sorting column's range
+    std::string label;                       // filter; "": all
     void visit(FieldVisitor& v) {
         v.choose("heads_layout", layout,
                  {"heads layout",
                   "All heads: layout",
-                  "how all heads are laid out",
+                  "layout of all heads",
                   {"layers", "sorted", "table", "map", "values"}});
         v.integer("heads_sort", sort, 0, std::ssize(sort_words()) - 1);
         v.choose(nullptr, turned,
                  {"heads order",
                   "All heads: order",
-                  "the telling end of the statistic first, or the other end",
+                  "heads with the most telling values first, or last",
                   {"telling", "reversed"}});
         v.choose("heads_scale", scale,
                  {"heads scale",
                   "All heads: color scale",
-                  "each head's own, one of all heads by the square root, or linear",
+                  "per head, or shared by all heads with a square-root or linear scale",
                   {"own", "shared", "linear"}});
         v.number("heads_kept", kept, 0, 1);
         v.number("heads_zoom", seen.zoom, 0.01f, 100);
@@ -52,29 +51,28 @@ std::vector<Question> ask_all_heads(const Scene& scene);
 std::vector<NumberTable> heads_numbers(const Scene& scene);
 std::optional<Result<Drawing>> heads_page_figure(const ViewPage& page, ThreadPool& pool);
 
-/// A column of the table of heads: a statistic of this text, or of random tokens that repeat.
+/// A column of the table: a statistic on this text, or on repeated random tokens.
 struct HeadColumn {
     std::string label, definition, unit;
-    bool ascending = false;     // small values come first
-    std::vector<float> values;  // by ModelConfig::head_index, NaN where not defined; empty until it is known
-    bool by_sweep = false;      // measured by ablating each head in turn; signed
+    bool ascending = false;     // small values first
+    std::vector<float> values;  // by ModelConfig::head_index, NaN: undefined; empty until known
+    bool by_sweep = false;      // from ablating each head in turn; signed
 };
 
-/// Rows that sort and filter.
 std::vector<Command> all_heads_commands();
 
-/// Columns of the table: the statistics, then those measured on random tokens.
+/// The statistics, those measured on random tokens, and the effect of ablation.
 std::vector<HeadColumn> head_columns(const Scene& scene);
 
-/// What the person asked to see: heads in order, and which of them are kept.
+/// Heads in order, and which of them pass the filter.
 struct HeadChoice {
     std::vector<HeadColumn> columns;  // of the table
-    size_t sorted_by = 0;             // one of them
-    std::vector<float> values;        // of that column; NaN where it is not known yet
+    size_t sorted_by = 0;             // column
+    std::vector<float> values;        // of that column; NaN: not known yet
     std::vector<int> order;
     std::vector<bool> kept;   // by ModelConfig::head_index
-    float low = 0, high = 1;  // the range of the column
-    float threshold = 1;      // values up to (or from) here are kept
+    float low = 0, high = 1;  // range of the column
+    float threshold = 1;      // largest (smallest) value kept if the column ascends (descends)
     int count = 0;
 
     const HeadColumn& column() const { return columns[sorted_by]; }
@@ -82,20 +80,20 @@ struct HeadChoice {
 
 HeadChoice choose_heads(const Scene& scene);
 
-/// The label that a person gave a head, or "".
+/// The user's label of a head, or "".
 std::string head_label(const Scene& scene, int block, int head);
 
-/// The range of the sorting column that is kept, with how the values spread; dragging moves it.
+/// Draws the histogram of the sorting column with a draggable threshold.
 void draw_heads_filter(Scene& scene, Toolbar& bar, const HeadChoice& choice);
 
 void draw_head_grid(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_table(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_map(Scene& scene, Rect area, const HeadChoice& choice);
 
-/// The numbers of a head beside its picture, never over it.
+/// Draws the numbers of a head beside its thumbnail.
 void draw_head_card(Scene& scene, Rect area, Rect beside, int block, int head);
 
-/// Shows one head, large.
+/// Opens a head in the heat map.
 void open_head(Scene& scene, int block, int head);
 
 View all_heads_view();

@@ -1,4 +1,4 @@
-// The numbers of a head beside its picture.
+// Draws the numbers of a head beside its thumbnail.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kCardFoot = 40;
 
-/// Beside the picture, right of it where there is room, within the area.
+/// Places the card beside the thumbnail, on the right if it fits.
 Rect place_of_card(Rect area, Rect beside, float high) {
     const Rect inside = inset(area, gap::tight, gap::tight);
     const float right = beside.right() + gap::small, left = beside.x - gap::small - kWide;
@@ -18,7 +18,7 @@ Rect place_of_card(Rect area, Rect beside, float high) {
             std::clamp(beside.y, inside.y, std::max(inside.y, inside.bottom() - high)), kWide, high};
 }
 
-/// A statistic's name, its value, and a bar where it is a share.
+/// Draws a statistic's name and value, and a bar if it has no unit.
 void draw_statistic(Column& c, const HeadStatistic& statistic, float value, bool sorting) {
     constexpr float kBars = 132, kBarLength = 90;
     const bool known = !std::isnan(value), of_unit = *statistic.unit != 0;
@@ -57,7 +57,7 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
         draw_statistic(c, head_statistics()[i], s.sentence()->heads[{block, head}].statistics[i],
                        s.of<AllHeadsState>().sort == i);
     c.skip(gap::close);
-    caption(ui, c.line(), "Click opens it. Right click labels it.");
+    caption(ui, c.line(), "Click to open, right-click to label.");
     ui.use_list(below);
 }
 

@@ -1,4 +1,4 @@
-// Which heads are shown, and in what order: columns of their table, filter, labels.
+// Sorts and filters the heads.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,8 +34,7 @@ std::vector<std::string> sort_words() {
 
 namespace {
 
-/// Another statistic has another range, so the filter and the order begin anew; the effects are measured
-/// where they are asked for.
+/// Resets filter and order, because another statistic has another range; starts the sweep to sort by effect.
 Command sort_row() {
     std::vector<std::pair<std::string, int>> columns;
     for (const std::string& word : sort_words()) columns.emplace_back(word, isize(columns));
@@ -62,10 +61,9 @@ Status filter_by_label(CommandContext& c, const std::string& words) {
 std::vector<Command> all_heads_commands() {
     std::vector<Command> rows{
         sort_row(),
-        number_row(
-            {"heads filter", "All heads: filter", "the part of the statistic's range that is kept, 0 to 1"},
-            0, 1, of_state(&AllHeadsState::kept)),
-        row({"heads labeled [LABEL]", "All heads: with a label", "only the heads with this label"},
+        number_row({"heads filter", "All heads: filter", "share of the statistic's range to keep, 0 to 1"}, 0,
+                   1, of_state(&AllHeadsState::kept)),
+        row({"heads labeled [LABEL]", "All heads: with a label", "show only heads with this label"},
             filter_by_label)};
     for (Command& row : rows) row = opens_view("heads", row);
     return rows;
@@ -81,8 +79,8 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
     for (const char* key : kOnRandomTokens) {
         const HeadStatistic& st = *find_statistic(key);
         HeadColumn c{
-            std::string(st.key) + ", random",
-            std::string(st.definition) + " Measured on random tokens that repeat, so that no meaning helps.",
+            std::string(st.label) + " (random text)",
+            std::string(st.definition) + " Measured on repeated random tokens, where meaning cannot help.",
             "",
             false,
             {}};
@@ -94,10 +92,10 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
     if (!s.model()->has_logits()) return out;
     const auto effects = sweep_effects(s);
     const std::string of = metric_text(s);
-    out.push_back(
-        {"effect on " + of,
-         "How much ablating the head (its z is 0) changes " + of + ". Every head in turn, in the background.",
-         "", true, effects ? effects->change : std::vector<float>(), true});
+    out.push_back({"effect on " + of,
+                   "Change of " + of +
+                       " when the head is ablated (z = 0). Heads are ablated in turn, in the background.",
+                   "", true, effects ? effects->change : std::vector<float>(), true});
     return out;
 }
 

@@ -1,4 +1,4 @@
-// The figure of all heads: thumbnails in the order, the colors and with the filter of the window.
+// Draws the figure of all heads, with the order, colors and filter of the window.
 #include "base/cast.h"
 #include "views/all_heads/all_heads.h"
 #include "views/page.h"
@@ -7,8 +7,8 @@ namespace headlight {
 
 namespace {
 
-/// What the window knows of its heads; a page from the command line has no summaries of them.
-void add_what_is_known(FigureOptions& o, const Scene& s, bool sorted) {
+/// Adds values, labels and order; a page from the command line has no summaries of its heads.
+void add_summaries(FigureOptions& o, const Scene& s, bool sorted) {
     const ModelConfig& c = s.model()->config;
     const HeadChoice choice = choose_heads(s);
     for (int i = 0; i < isize(choice.kept); ++i) {
@@ -35,7 +35,7 @@ std::optional<Result<Drawing>> heads_page_figure(const ViewPage& page, ThreadPoo
     o.many.square_root = state.scale != 2;
     ViewPage copy = page;
     with_scene(copy, [&](const Scene& s) {
-        if (!s.sentence()->heads.empty()) add_what_is_known(o, s, state.layout == HeadsLayout::sorted);
+        if (!s.sentence()->heads.empty()) add_summaries(o, s, state.layout == HeadsLayout::sorted);
     });
     return heads_figure(page.answer->sentence->trace, o, pool);
 }

@@ -1,4 +1,4 @@
-// The filter of all heads: how a statistic spreads over them, and from where on heads are kept.
+// Filters heads by a threshold on the histogram of a statistic.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,9 +10,9 @@ namespace headlight {
 namespace {
 
 constexpr int kBins = 40;
-constexpr float kNoRange = 1e-12f, kByKey = 0.05f;  // a range that counts as none; what an arrow key moves
+constexpr float kNoRange = 1e-12f, kByKey = 0.05f;  // smallest range; step of an arrow key
 
-/// The place of a value in the range of the column, 0 … 1.
+/// Maps a value to 0 … 1 in the range of the column.
 float share_of(const HeadChoice& choice, float value) {
     return (value - choice.low) / std::max(choice.high - choice.low, kNoRange);
 }
@@ -40,7 +40,7 @@ void draw_bins(Ui& ui, Rect r, const HeadChoice& choice) {
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
 }
 
-/// How the values of all heads spread, with the edge where the filter ends; dragging moves it.
+/// Draws the histogram with its draggable threshold.
 void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     constexpr float kHandleWide = 8, kHandleHigh = 12;
     Ui& ui = s.ui;

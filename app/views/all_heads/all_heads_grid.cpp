@@ -1,4 +1,4 @@
-// All heads as thumbnails: by layer, or in the order of a statistic.
+// Draws all heads as thumbnails: by layer, or sorted by a statistic.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,20 +12,20 @@ namespace headlight {
 
 namespace {
 
-/// The sides of a cell: what fits is drawn between the first two, enlarged it may be the others.
+/// Limits of a cell's side: fitted to the window, and zoomed.
 constexpr float kLeastByLayer = 26, kCaptioned = 56, kLargest = 420, kLeastEnlarged = 14,
                 kLargestEnlarged = 640;
-constexpr float kCaptionLine = 20, kNarrowGap = 3, kRoomy = 40;  // under a thumbnail; between close ones
+constexpr float kCaptionLine = 20, kNarrowGap = 3, kRoomy = 40;  // below a thumbnail; gap between small ones
 constexpr float kAside = 20, kNumbers = 30, kAbove = 12, kBelow = 8;
 
-/// Layers under one another, in as many folds beside one another as make the thumbnails largest; between
-/// folds are empty cells with the names of layers.
+/// Stacks layers in the number of side-by-side folds that makes thumbnails largest; empty cells between folds
+/// hold the names of layers.
 struct Folds {
     int layers = 1, heads = 1;
-    float name = 0;  // how wide the names of layers are, in points
+    float name = 0;  // width of the names of layers
 
     int between(float cell) const { return int(std::ceil(name / cell)); }
-    /// From the first column of a fold to the first of the next.
+    /// Columns from one fold to the next.
     int pitch(float cell) const { return heads + between(cell); }
     std::pair<int, int> rows_and_columns(float cell, float room) const {
         const int fit = (int(room / cell) + between(cell)) / pitch(cell), max = std::clamp(fit, 1, layers);
@@ -34,7 +34,7 @@ struct Folds {
     }
 };
 
-/// Cells with a square thumbnail each, at their upper left.
+/// Cells with a square thumbnail in the upper left corner.
 struct ThumbGrid : Grid {
     float side = 0;
     bool by_layer = false, captions = false;
@@ -51,7 +51,7 @@ struct ThumbGrid : Grid {
     bool sees(Rect r) const {
         return r.bottom() >= view.y && r.y <= view.bottom() && r.right() >= view.x && r.x <= view.right();
     }
-    /// The same with the thumbnails in the middle of their cells, for the names along them.
+    /// The same with thumbnails centered in their cells, for the labels.
     Grid of_names() const {
         Grid out = *this;
         out.x0 += (w - side) / 2;
@@ -60,7 +60,7 @@ struct ThumbGrid : Grid {
     }
 };
 
-/// What thumbnails fill: under and beside the numbers of heads and the names of layers.
+/// The area for thumbnails, without head numbers and layer names.
 Rect room_for_thumbs(Scene& s, Rect area, bool by_layer) {
     const ModelConfig& c = s.model()->config;
     Rect room = inset(area, kAside, 0);
@@ -73,7 +73,6 @@ Rect room_for_thumbs(Scene& s, Rect area, bool by_layer) {
     return room;
 }
 
-/// All layers of the model, with room for their names.
 Folds folds_of(Scene& s) {
     const ModelConfig& c = s.model()->config;
     std::vector<std::string> names;
@@ -81,11 +80,11 @@ Folds folds_of(Scene& s) {
     return {c.blocks(), c.max_heads(), widest_of(s.ui, kCaptionMono, names) + 2 * gap::medium};
 }
 
-/// From one thumbnail to the next, and how high a cell so wide is with what stands under its thumbnail.
+/// The gap between thumbnails, and the height of a cell with its caption, for a cell of this width.
 float apart_in(float cell) { return cell >= kRoomy ? gap::small : kNarrowGap; }
 float cell_height(float cell) { return cell >= kCaptioned ? cell - apart_in(cell) + kCaptionLine : cell; }
 
-/// The largest cells with which all heads are seen at once, within limits.
+/// The largest cell with which all heads fit, within limits.
 float fitting_cell(const Ui& ui, Rect room, bool by_layer,
                    const std::function<std::pair<int, int>(float)>& rows_and_columns) {
     const auto fits = [&](float w) {
@@ -97,7 +96,7 @@ float fitting_cell(const Ui& ui, Rect room, bool by_layer,
     return w;
 }
 
-/// What is left below all layers becomes room for captions and air between the layers.
+/// Uses spare height for captions and gaps between layers.
 void take_height(const Ui& ui, ThumbGrid& g) {
     constexpr float kLeastCaptioned = 44, kMaxAir = 14;
     const float each = g.view.h / float(g.rows);
@@ -108,7 +107,7 @@ void take_height(const Ui& ui, ThumbGrid& g) {
     g.h += ui.whole(std::clamp(each - g.h, 0.0f, kMaxAir));
 }
 
-/// All heads at once, then the zoom.
+/// Fits all heads, then applies the zoom.
 ThumbGrid arrange(Scene& s, Rect area, int heads) {
     auto& state = s.of<AllHeadsState>();
     ThumbGrid g;
@@ -145,13 +144,13 @@ void scroll(Scene& s, ThumbGrid& g) {
     g.y0 = ui.snapped(seen.y);
 }
 
-/// A place of the grid and the head that stands in it, by number.
+/// A place of the grid and the head in it.
 struct Slot {
     int place, number;
     AttentionHead head;
 };
 
-/// Every head in its place; by layer, the row of a block with fewer heads than others ends sooner.
+/// Places every head; by layer, a block with fewer heads has a shorter row.
 std::vector<Slot> slots_of(const ThumbGrid& g, const ModelConfig& c, const HeadChoice& choice) {
     std::vector<Slot> out;
     for (int i = 0; i < isize(choice.order); ++i) {
@@ -173,7 +172,7 @@ float largest_of(const Scene& s, int head) {
 }
 
 void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
-    constexpr float kFaded = 0.55f;  // what the filter leaves out
+    constexpr float kFaded = 0.55f;  // heads that the filter removes
     Ui& ui = s.ui;
     if (!s.pictures.thumbnails) return;
     GridDraw d = thumbnail_grid(s, g.side);
@@ -189,7 +188,7 @@ void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
     ui.heat->draw(*ui.list, d);
 }
 
-/// The head's name, and behind it its label, or else at the right its value.
+/// Draws the head's name, then its label or its value.
 void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slot, bool by_layer) {
     Ui& ui = s.ui;
     const auto [block, head] = slot.head;
@@ -203,7 +202,7 @@ void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slo
         shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
     const std::string exact = number(statistic, 2);
     const float both = ui.text.width(kCaptionMono, shorter) + gap::tight + ui.text.width(kCaptionMono, exact);
-    if (by_layer && label.empty() && both > line.w)  // rows and columns say which head it is
+    if (by_layer && label.empty() && both > line.w)  // the row and the column identify the head
         return void(write(ui, line, kCaptionMono, faint, exact));
     const float room =
         line.w - (label.empty() ? ui.text.width(kCaptionMono, number(statistic, 2)) + gap::close : 0);
@@ -224,7 +223,7 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
             draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - 2}, choice, slot, g.by_layer);
 }
 
-/// Layer and head numbers, which stay while the grid scrolls.
+/// Draws layer and head numbers, which do not scroll with the grid.
 void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
     if (!g.by_layer) return;
     const ModelConfig& c = s.model()->config;
@@ -234,7 +233,7 @@ void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
         Grid fold = g.of_names();
         fold.rows = std::min(g.rows, c.blocks() - first);
         fold.columns = c.max_heads();
-        if (folded) {  // its names go with it
+        if (folded) {  // labels scroll with their fold
             fold.view = {g.x(column), g.view.y, g.w * float(fold.columns), g.view.h};
             fold.x0 = (g.w - g.side) / 2;
         }
@@ -245,7 +244,7 @@ void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
     s.ui.unclip();
 }
 
-/// The slot under the mouse.
+/// Handles the mouse; returns the slot under it.
 const Slot* answer(Scene& s, const ThumbGrid& g, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     for (const Slot& slot : slots)

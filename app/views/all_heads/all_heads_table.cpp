@@ -1,4 +1,4 @@
-// All heads as a sortable table of statistics, and as a map in which like heads lie near each other.
+// Draws all heads as a sortable table of statistics, and as a map of similar heads.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kTableNames = 168, kLeastHeadNames = 56, kHeadLine = 36, kHeadTextLine = 17;
 
-/// A line of the table: the head's name and label, then a column each.
+/// A line of the table: the head's name and label, then its statistics.
 struct TableLine {
     Rect names, columns;
     int count;
@@ -31,7 +31,7 @@ TableLine divided(Rect line, float names, int columns) {
     return t;
 }
 
-/// The room of names: of their labels, too, where there are some or the window is wide.
+/// The width of names, and of labels if a head has one or the window is wide.
 float room_of_names(const Scene& s, float width) {
     constexpr float kWide = 1200;
     const ModelConfig& c = s.model()->config;
@@ -45,7 +45,7 @@ float room_of_names(const Scene& s, float width) {
     return labeled ? std::max(names, kTableNames) : names;
 }
 
-/// Upwards where the values ascend.
+/// Draws an arrow of the sort order, up if ascending.
 void draw_order(Ui& ui, ImVec2 at, bool up) {
     const float half = 3.5f, rise = up ? 2.0f : -2.0f;
     ui.polyline(
@@ -53,7 +53,7 @@ void draw_order(Ui& ui, ImVec2 at, bool up) {
         ui.colors->accent_text, 1.3f);
 }
 
-/// A name in one line where it fits, else in two, as even as its blanks let them be.
+/// Splits a name that does not fit into two lines of similar width.
 std::vector<std::string> in_two_lines(Ui& ui, const std::string& name, float room) {
     if (ui.text.width(kCaption, name) <= room) return {name};
     std::vector<std::string> best{name};
@@ -68,7 +68,7 @@ std::vector<std::string> in_two_lines(Ui& ui, const std::string& name, float roo
     return best;
 }
 
-/// The name of a column; a click sorts by it, a second one the other way round.
+/// Draws the name of a column; click to sort, again to reverse.
 void draw_column_head(Scene& s, Rect r, const HeadColumn& column, int i) {
     constexpr float kOrder = 14;
     Ui& ui = s.ui;
@@ -112,7 +112,7 @@ void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float 
                  : ui.colors->t3);
 }
 
-/// The largest of each column, which its bars are drawn against.
+/// The largest magnitude of each column, the full length of its bars.
 std::vector<float> largest_values(const std::vector<HeadColumn>& columns) {
     std::vector<float> largest;
     for (const HeadColumn& column : columns) {
@@ -123,7 +123,6 @@ std::vector<float> largest_values(const std::vector<HeadColumn>& columns) {
     return largest;
 }
 
-/// A head's line: name, label and values; a click opens it.
 void draw_head_row(Scene& s, Rect line, const HeadChoice& choice, int index,
                    const std::vector<float>& largest, float names) {
     Ui& ui = s.ui;
@@ -169,7 +168,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
 
 namespace {
 
-/// Where the heads lie in a plane.
+/// The map of heads.
 struct HeadPlane {
     Rect frame;
     const Matrix& points;
@@ -179,7 +178,7 @@ struct HeadPlane {
                     y = (points(i, 1) - low[1]) / std::max(high[1] - low[1], 1e-9f);
         return {frame.x + frame.w * (0.04f + 0.92f * x), frame.bottom() - frame.h * (0.05f + 0.9f * y)};
     }
-    /// The head within reach of a place, or −1.
+    /// The nearest head within kReach, or −1.
     int nearest(ImVec2 place) const {
         constexpr float kReach = 20;
         int best = -1;
@@ -214,15 +213,14 @@ void draw_points(Scene& s, const HeadPlane& plane, const HeadChoice& choice, con
     }
 }
 
-/// "layer 0 ▬▬ last layer", and what near means.
+/// "layer 0 ▬▬ last layer", and the meaning of distance.
 void draw_plane_caption(Ui& ui, Rect line, const Colormap& map, double kept) {
     constexpr float kBar = 80;
     take_right(line, write(ui, line, kCaption, ui.colors->t3, "last layer", Flush::right), gap::small);
     ui.gradient(band(take_right(line, kBar, gap::small), size::bar), map);
     take_right(line, write(ui, line, kCaption, ui.colors->t3, "layer 0", Flush::right), gap::small);
     caption(ui, line,
-            "Heads with like patterns lie near each other (Hellinger distances of the patterns; this plane "
-            "keeps " +
+            "Nearby heads have similar patterns (Hellinger distance; this plane keeps " +
                 decimals(100 * kept, 0) + " % of the variance).");
 }
 

@@ -1,4 +1,4 @@
-// ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
+// Shows ΔE: how far attention moves each token in each layer, and the parts of one ΔE.
 #include "views/delta/delta.h"
 
 #include <algorithm>
@@ -13,18 +13,19 @@ namespace headlight {
 
 namespace {
 
-/// Where a block stands among those that are shown, or −1.
+/// The index of a block among the shown ones, or −1.
 int index_in(const std::vector<int>& blocks, int block) {
     const auto at = std::find(blocks.begin(), blocks.end(), block);
     return at == blocks.end() ? -1 : narrow<int>(at - blocks.begin());
 }
 
-constexpr const char* kMoles = "American shrew mole. One mole of carbon dioxide. Take a biopsy of the mole.";
+constexpr const char* kMoleExample =
+    "American shrew mole. One mole of carbon dioxide. Take a biopsy of the mole.";
 
 void draw_delta_toolbar(Scene& s, Toolbar bar) {
-    constexpr float kRoomy = 812, kLeast = 66;
+    constexpr float kRoomy = 812, kLeast = 66, kWhole = 200;
     DeltaState& state = s.of<DeltaState>();
-    bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
+    bar.labels = bar.rest().w > kRoomy;  // else the choices are clear without
     bar.choose("Show", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"}, state.show);
     if (const int c =
             bar.choice("Scale", "delta/scale", {"scale per layer", "shared scale"}, state.per_layer ? 0 : 1);
@@ -35,10 +36,11 @@ void draw_delta_toolbar(Scene& s, Toolbar bar) {
     bar.choose("Split", "delta/split", {"by head", "by key", of_head}, state.split);
     bar.choose("Arrows", "delta/arrows", {"this layer", "all layers"}, state.paths);
     if (s.model()->config.can.read_image || bar.rest().w < kLeast) return;
-    const Hit try_it = bar.press("delta/moles", "Three moles");
+    const Hit try_it =
+        bar.press("delta/moles", bar.rest().w < kWhole ? "Example" : "Example: “mole” in three contexts");
     s.ui.tooltip("delta/moles", try_it,
-                 std::string("Try: ") + kMoles + " Attention moves the three words apart.");
-    if (try_it.clicked) s.send("text", kMoles);
+                 std::string(kMoleExample) + " Attention separates the three meanings.");
+    if (try_it.clicked) s.send("text", kMoleExample);
 }
 
 const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
@@ -64,7 +66,7 @@ Grid arrange(Scene& s, Rect area, const Matrix& values) {
     return g;
 }
 
-/// Scrolls by the wheel, and to a token that is focused elsewhere.
+/// Scrolls by the wheel, and to a token focused elsewhere.
 void follow(Scene& s, Grid& g, int token) {
     auto& state = s.of<DeltaState>();
     scrolled(s.ui, {g.view.x, g.view.y, g.view.w + kThumbRoom, g.view.h}, g.h * float(g.rows), state.seen);
@@ -75,7 +77,7 @@ void follow(Scene& s, Grid& g, int token) {
     g.y0 = state.seen.y;
 }
 
-/// Each layer's own scale, or one of all.
+/// Scales colors per layer, or shares one scale.
 Matrix places_of_layers(const Scene& s, const Matrix& values) {
     const bool cosine = s.of<DeltaState>().show == DeltaShow::cosine;
     Matrix places(values.rows(), values.cols());
@@ -106,7 +108,7 @@ MatrixView delta_matrix(const Scene& s, const Found<DeltaMapsRequest>& found, co
                       int column) { return number(values(row, column), values(row, column) < 10 ? 2 : 1); },
         .hovered = s.session.selection.hovered.cell.has_value()};
     out.columns.ink = [&s](int) { return s.ui.colors->t2; };
-    out.columns.lit_ink = s.ui.colors->accent_text;  // chosen, as the token is
+    out.columns.lit_ink = s.ui.colors->accent_text;  // like the token
     out.columns.lit_back = s.ui.colors->accent_fill;
     out.rows.lit = token;
     if (column >= 0) out.marked = {token, column};
@@ -120,12 +122,12 @@ void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps, const Matrix& va
     const auto [row, column] = g.at(h.mouse);
     const bool on_map = h.mouse.x >= g.view.x;
     if (on_map) s.pointed.block = maps.blocks[column];
-    if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
+    if (row < s.queries()) s.point_at(std::pair{row, s.strongest_key(row)});
     if (on_map && row < s.queries())
-        tell_at_pointer(s, "delta/map", h,
-                        token_at(s.query_labels(), row) + ", layer " +
-                            block_name(s.model()->config, maps.blocks[column]) + "  " +
-                            fine_number(values(row, column), 3));
+        tooltip_without_inspector(s, "delta/map", h,
+                                  token_at(s.query_labels(), row) + ", layer " +
+                                      block_name(s.model()->config, maps.blocks[column]) + "  " +
+                                      fine_number(values(row, column), 3));
     if (!h.clicked) return;
     if (on_map) s.select_block(*s.pointed.block);
     if (row < s.queries()) lock_token(s, row);

@@ -1,4 +1,4 @@
-// One ΔE taken apart: by head or key, and by the tokens it moves.
+// Splits one ΔE by head or key, and lists the logits it changes.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -29,11 +29,10 @@ struct Bar {
 };
 
 struct BarLook {
-    float names;  // room for them
+    float names;  // width of names
     bool is_signed;
 };
 
-/// A name, its bar from zero, its value.
 void draw_bar(Ui& ui, Rect line, const Bar& bar, const BarLook& look, float largest, bool both_sides) {
     constexpr float kValue = 64, kHigh = 10, kZero = 5;
     write(ui, take_left(line, look.names - gap::small, gap::small), kBodyMono,
@@ -46,7 +45,7 @@ void draw_bar(Ui& ui, Rect line, const Bar& bar, const BarLook& look, float larg
     ui.fill({track.x, track.y - kZero, ui.line(), track.h + 2 * kZero}, ui.colors->l2);
 }
 
-/// Bars to both sides of zero, as many as fit.
+/// Draws as many bars as fit.
 void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) {
     Ui& ui = s.ui;
     if (bars.empty()) return;
@@ -54,7 +53,7 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) 
     for (const Bar& b : bars) names.push_back(b.name);
     look.names = std::min({look.names, widest_of(ui, kBodyMono, names) + gap::small + 1, area.w * kMaxNames});
     const float pitch = std::clamp(area.h / float(bars.size()), 20.0f, 28.0f);
-    const int room = int(area.h / pitch + 0.01f);  // the last line says how many more there are
+    const int room = int(area.h / pitch + 0.01f);  // the last line counts the rest
     const int shown = isize(bars) <= room ? isize(bars) : std::max(0, room - 1);
     float largest = 1e-12f;
     bool negative = false;
@@ -68,7 +67,7 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) 
         caption(ui, take_top(area, pitch), std::to_string(bars.size() - shown) + " more", Flush::right);
 }
 
-/// The heading says which stack they are of, where names with it have no room.
+/// Omits the stack from names that do not fit; the heading has it.
 std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitRequest>& found, float room) {
     std::vector<Bar> bars;
     const auto& parts = found.answer.heads;
@@ -82,14 +81,14 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitRequest>& found
     for (int h = 0; h < isize(parts); ++h) {
         const bool bias = h == s.model()->config.heads(found.asked.block);
         bars.push_back({!bias                ? names[h]
-                        : found.answer.given ? "put in place"
+                        : found.answer.given ? "patched"
                                              : "bias",
                         parts[h].along, !bias && h == s.session.selection.head});
     }
     return bars;
 }
 
-/// The heaviest keys first.
+/// Strongest keys first.
 std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitRequest>& found) {
     const auto& parts = found.answer.keys;
     std::vector<size_t> order(parts.size());
@@ -102,10 +101,9 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitRequest>& found)
     return bars;
 }
 
-constexpr float kChip = 96, kUnit = 44, kLeastChip = 110;  // the metric's chip, from a heading to its unit
+constexpr float kChip = 96, kUnit = 44, kLeastChip = 110;  // of the metric's chip
 constexpr float kNote = 24, kPartNames = 96, kKeyNames = 108, kPairNames = 140;
 
-/// What the bars are, under them.
 void draw_note(Ui& ui, Rect foot, const std::vector<std::string>& ways) {
     caption(ui, {foot.x, foot.y + gap::tight, foot.w, size::line},
             first_that_fits(ui, kCaption, ways, foot.w));
@@ -153,7 +151,7 @@ void draw_tokens_moved(Scene& s, Rect area) {
     const float from = named ? kChip : 0;
     if (s.model()->has_logits())
         draw_metric_chip(s, "delta", {heading.x + from, heading.y, heading.w - from - kUnit, size::line});
-    draw_part_heading(ui, heading, {named ? "Contribution" : ""}, "logit");
+    draw_part_heading(ui, heading, {named ? "Logit change" : ""}, "logit");
     const DeltaSplit& split = found->answer;
     if (split.promoted.empty()) {
         caption_lines(ui, area,
@@ -164,8 +162,8 @@ void draw_tokens_moved(Scene& s, Rect area) {
     }
     std::vector<Bar> bars{{explained_text(*s.model(), split.token, split.against), split.explained, true}};
     const auto add = [&](const TokenShift& shift) {
-        const bool stands = split.against < 0 && shift.id == split.token;
-        if (!stands) bars.push_back({listed_label(*s.model(), shift.id), shift.logit});
+        const bool listed = split.against < 0 && shift.id == split.token;
+        if (!listed) bars.push_back({listed_label(*s.model(), shift.id), shift.logit});
     };
     for (size_t i = 0; i < 4; ++i) add(split.promoted[i]);
     for (size_t i = 4; i-- > 0;) add(split.suppressed[i]);

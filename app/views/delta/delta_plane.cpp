@@ -1,4 +1,4 @@
-// The residual stream of all tokens on a plane: arrows from before the layer to behind it.
+// Projects the residual stream of all tokens onto a plane, with arrows from before to after a layer.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -45,7 +45,7 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color, bool head) {
         color);
 }
 
-/// The tokens that move farthest from the first step to the last, at most so many.
+/// The tokens that move farthest from the first step to the last, at most `max`.
 std::vector<int> farthest_moved(const Projection& p, size_t max) {
     std::vector<int> order(p.steps[0].rows());
     std::iota(order.begin(), order.end(), 0);
@@ -57,7 +57,7 @@ std::vector<int> farthest_moved(const Projection& p, size_t max) {
     return order;
 }
 
-/// The row of the plane nearest to a place, or −1.
+/// The row nearest to the mouse, or −1.
 int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float within) {
     int best = -1;
     float min = within * within;
@@ -73,7 +73,7 @@ int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float wit
     return best;
 }
 
-/// "Left out, ‖E‖ over 10 × the median: The 0. ", as many as a line holds.
+/// "Left out, ‖E‖ over 10 × the median: The 0. ".
 std::string left_out_note(const Projection& p, const std::vector<std::string>& labels) {
     constexpr int kNamed = 3;
     if (p.left_out.empty()) return "";
@@ -84,8 +84,8 @@ std::string left_out_note(const Projection& p, const std::vector<std::string>& l
     return out + ". ";
 }
 
-/// What is left out comes first, then as much of how to read the plane as fits; `farthest` of its tokens, or
-/// 0: all.
+/// Names omitted tokens, then explains the marks as far as fits. `farthest`: the number of drawn tokens; 0:
+/// all.
 std::string plane_note(Ui& ui, float room, const std::string& left_out, int farthest) {
     if (farthest > 0) return left_out + "The " + std::to_string(farthest) + " tokens that move farthest.";
     const std::string marks = left_out + "Dot: before. Arrow head: after.";
@@ -123,7 +123,7 @@ void draw_plane_grid(Ui& ui, Rect frame) {
     ui.frame(frame, ui.colors->l1);
 }
 
-/// Points at the token under the mouse; a click locks it.
+/// Marks the token under the mouse as hovered; click locks it.
 void answer_plane(Scene& s, const Plot& plot, const Projection& p, Rect frame) {
     constexpr float kNearby = 24;
     const Hit h = s.ui.hit("delta/plot", frame);
@@ -131,11 +131,11 @@ void answer_plane(Scene& s, const Plot& plot, const Projection& p, Rect frame) {
     const int row = nearest_point(plot, p, h.mouse, kNearby);
     if (row < 0 || p.tokens[row] >= s.queries()) return;
     const int token = p.tokens[row];
-    s.point_at(std::pair{token, s.heaviest_key(token)});
+    s.point_at(std::pair{token, s.strongest_key(token)});
     if (h.clicked) lock_token(s, token);
 }
 
-/// Draws a token's way: a disc where it begins, an arrow for each step; of many tokens points and lines.
+/// Draws a disc at the start and an arrow per step; for many tokens, points and lines.
 void draw_token_path(Ui& ui, const Plot& plot, const Projection& p, int i, bool on) {
     constexpr Index kMany = 200;
     const ImU32 color = on                                                ? ui.colors->accent
@@ -152,7 +152,7 @@ void draw_token_path(Ui& ui, const Plot& plot, const Projection& p, int i, bool 
         ui.disc(from, on ? 4 : 2.2f, color);
 }
 
-/// Keeps labels off the paths, unless they are so many that labels would find no place.
+/// Keeps labels off the paths, unless paths leave no space.
 void avoid_paths(LabelPlacer& placer, const Plot& plot, const Projection& p, const std::vector<int>& drawn) {
     constexpr float kDot = 4;
     constexpr int kMaxAvoided = 200;

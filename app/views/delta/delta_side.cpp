@@ -1,4 +1,4 @@
-// ΔE: the heads ranked by how far they move the token, and the numbers of one layer's step.
+// Ranks heads by ‖ΔE‖ at the token, and lists the numbers of one layer.
 #include <algorithm>
 #include <cmath>
 
@@ -15,10 +15,10 @@ void draw_delta_list(Scene& s, Rect area) {
     if (!found) return;
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
-    const Rect rest =
-        list_heading(s.ui, area,
-                     "‖ΔE‖ of each head at " +
-                         token_at(s.sentence()->query_labels(found->asked.block), found->asked.query));
+    const Rect rest = list_heading(s.ui, area,
+                                   "‖ΔE‖ per head at “" +
+                                       s.sentence()->query_labels(found->asked.block)[found->asked.query] +
+                                       "” " + std::to_string(found->asked.query));
     RankedHeads heads{"delta/head/", order_by(values, false), values,
                       std::pair{s.session.selection.block, s.session.selection.head}};
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
@@ -29,7 +29,7 @@ void draw_delta_list(Scene& s, Rect area) {
 
 namespace {
 
-/// What the model would predict after each layer.
+/// Lists the logit lens after each layer.
 void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer) {
     c.heading("Next token after each layer", "p");
     const int count = isize(split.after_layer),
@@ -41,7 +41,7 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     c.rule();
 }
 
-constexpr float kAdds = 62;  // room for what a head adds to the metric's logit
+constexpr float kAdds = 62;  // width of a head's contribution
 
 void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitRequest>& found) {
     c.heading("Promoted by each head", found.answer.against < 0 ? "Δ logit" : "Δ (A − B)");
@@ -89,7 +89,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
 
 namespace {
 
-/// Adds the logits of the tokens that a ΔE promotes and suppresses, and what each head contributes.
+/// Adds the logits of promoted and suppressed tokens, and each head's contribution.
 void add_split_logits(const Scene& s, const Found<DeltaSplitRequest>& found, const std::string& at,
                       std::vector<NumberTable>& out) {
     const DeltaSplit& split = found.answer;
@@ -120,7 +120,7 @@ void add_split_logits(const Scene& s, const Found<DeltaSplitRequest>& found, con
          matrix_of_columns({split.explained_by_head})});
 }
 
-/// Adds the parts of one ΔE, and the tokens that it moves.
+/// Adds the parts of one ΔE, and its logits.
 void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vector<NumberTable>& out) {
     const DeltaSplit& split = found.answer;
     const ModelConfig& c = s.model()->config;
@@ -136,14 +136,14 @@ void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vecto
     std::vector<std::string> heads;
     for (int h = 0; h < isize(split.heads); ++h)
         heads.push_back(h < c.heads(found.asked.block) ? head_path(c, found.asked.block, h)
-                        : split.given                  ? "put in place"
+                        : split.given                  ? "patched"
                                                        : "bias");
     add_parts("delta by head", "head", std::move(heads), split.heads);
     add_parts("delta by key", "key", s.sentence()->key_labels(found.asked.block), split.keys);
     add_split_logits(s, found, at, out);
 }
 
-/// The places in the plane; nothing of tokens that are left out of it.
+/// Adds the coordinates in the plane; NaN for omitted tokens.
 void add_plane(const Scene& s, const Found<ProjectionRequest>& found, std::vector<NumberTable>& out) {
     const Projection& p = found.answer;
     const auto& tokens = s.sentence()->labels[found.asked.stack];

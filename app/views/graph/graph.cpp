@@ -179,7 +179,7 @@ InputLine input_line(Rect line) {
 void answer_token(Scene& s, const std::string& path, Rect r, int i) {
     const Hit h = s.ui.hit(path, r);
     if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) return;
-    s.point_at(std::pair{i, s.heaviest_key(i)});
+    s.point_at(std::pair{i, s.strongest_key(i)});
     if (h.clicked) lock_token(s, i);
 }
 

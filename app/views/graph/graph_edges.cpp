@@ -30,7 +30,7 @@ const EdgesInSight& edges_in_sight(const Scene& s, const Found<GraphRequest>& gr
                 weights.push_back(link.weight);
             }
         }
-    kept.faintest = faintest_of(weights, s.ui.most_lines);
+    kept.faintest = cutoff_weight(weights, s.ui.most_lines);
     return kept;
 }
 

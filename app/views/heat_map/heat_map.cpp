@@ -76,7 +76,7 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const bool inside = l.view.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
-    if (h.hovered && !h.pressed) tell_cell(s, "map", h, cell);
+    if (h.hovered && !h.pressed) cell_tooltip(s, "map", h, cell);
     if (!paints_rectangles(s.session)) {
         Painting& painting = s.of<Painting>();
         if (inside && (h.pressed || painting.last.first >= 0)) paint_stroke(s, cell);
@@ -143,7 +143,7 @@ void answer_map(Scene& s, const MapLayout& l) {
     }
     if (!h.hovered) return;
     s.point_at(cell_at(s, l, h.mouse));
-    tell_cell(s, "map", h, *s.pointed.cell);
+    cell_tooltip(s, "map", h, *s.pointed.cell);
     if (ImGui::IsMouseDoubleClicked(0)) s.send("zoom fit");
     if (!h.clicked) return;
     if (!std::exchange(state.dragged, false)) s.lock(s.pointed.cell);

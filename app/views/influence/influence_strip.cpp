@@ -38,7 +38,7 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
     if (s.sentence()->written && written_tokens(s) > 0)
         bar.choose("for", "influence/over", {"metric", "what was written"}, state.written);
     if (s.model()->has_logits() && !(state.written && written_tokens(s) > 0))
-        put_metric_chip(s, "influence", bar, "Metric", metric_text(s));
+        add_metric_chip(s, "influence", bar, "Metric", metric_text(s));
 }
 
 /// The text of the other run, where the method asks for one.
@@ -111,9 +111,9 @@ void answer_part(Scene& s, Rect r, int i, const ScoredPart& part) {
     if (!hit.hovered) return;
     s.of<InfluenceState>().part_pointed = i;
     s.ui.frame(r, s.ui.colors->hover, 2, size::corner);
-    tell_at_pointer(s, path, hit,
-                    part.label + "  " + fine_number(part.score, 4) +
-                        (masks ? "  (press: mask it for what was written)" : ""));
+    tooltip_without_inspector(s, path, hit,
+                              part.label + "  " + fine_number(part.score, 4) +
+                                  (masks ? "  (press: mask it for what was written)" : ""));
     if (hit.clicked && masks) mask_part(s, part);
 }
 

@@ -130,7 +130,7 @@ void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
     const auto [row, column] = g.at(h.mouse);
     const int at = g.position(column);
     const bool queries = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
-    if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
+    if (queries && at < s.queries()) s.point_at(std::pair{at, s.strongest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
     offer_token_menu(s, h.mouse.y < g.view.y, {isize(s.sentence()->labels) - 1, at});
     if (h.clicked && s.session.document.metric.metric.position >= 0)

@@ -101,7 +101,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         const bool on =
             cell && (queries ? cell->first == i && hovering : s.session.selection.hovered.key == i);
         draw_token(ui, inset(r, gap::medium, 0), queries, on, i, labels[i]);
-        if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
+        if (h.hovered && queries) s.point_at(std::pair{i, s.strongest_key(i)});
         if (h.hovered && !queries) s.pointed.key = i;
         if (h.clicked && queries) lock_token(s, i);
         const AttentionBlock block = s.model()->config.block(s.block());
@@ -116,7 +116,7 @@ struct LineCount {
 
     static LineCount of(std::vector<float> weights, size_t max) {
         const size_t all = weights.size();
-        return {all, faintest_of(weights, max)};
+        return {all, cutoff_weight(weights, max)};
     }
 };
 

@@ -59,7 +59,7 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
         "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
     bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
     bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
-    put_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
+    add_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }

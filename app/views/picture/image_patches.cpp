@@ -82,7 +82,7 @@ void answer_patches(Scene& s, const Patches& left, const Patches& right, int que
     if (!on_left.hovered && !on_right.hovered) return;
     const int token = (on_left.hovered ? left : right).token_at(on_left.mouse);
     s.point_at(std::pair{query, token});
-    tell_cell(s, "patches", on_left.hovered ? on_left : on_right, {query, token});
+    cell_tooltip(s, "patches", on_left.hovered ? on_left : on_right, {query, token});
     if (on_left.clicked) s.lock(query == token ? std::pair{0, token} : std::pair{token, token});
     if (on_right.clicked) s.lock(std::pair{query, token});
     if (on_left.clicked || on_right.clicked) s.leave_text();
