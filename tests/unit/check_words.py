@@ -17,11 +17,19 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("words.txt")
+ROOMS = [
+    f"app/{room}/*"
+    for room in (
+        *("gpu", "paint", "panels", "parts", "session", "window"),
+        *("views/all_heads", "views/align", "views/architecture", "views/circuits"),
+        *("views/compare", "views/corpus", "views/delta", "views/explain"),
+    )
+]
 ENGLISH = [
     "*.md",
     "assets/*",
     "app/cli/*",
-    *(ROOMS := ["app/panels/*", "app/session/*", "app/window/*", "app/paint/*", "app/gpu/*"]),
+    *ROOMS,
     "models/python/*",
 ]  # a room is added when its texts are in order
 COMMENTS = [*ROOMS]  # the same for comments and names, "core/model/*" for example

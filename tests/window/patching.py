@@ -1,4 +1,4 @@
-"""Activation patching: the map fills in beside the window, a click puts a patch in force."""
+"""Activation patching: the map fills in beside the window, a click applies a patch."""
 
 import subprocess
 import time

@@ -1,5 +1,5 @@
 """Windows with less room than their parts need, as a tiling window manager or a large scale makes
-them; and a patch in force when another model opens."""
+them; and an active patch when another model opens."""
 
 import os
 import subprocess

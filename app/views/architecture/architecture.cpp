@@ -1,5 +1,5 @@
-// A model as a diagram, from the tokens at the bottom to the predictions at the top; beside it the weights of
-// the block that is chosen, and how many numbers each part holds.
+// Draws a model as a diagram, from tokens at the bottom to predictions at the top; beside it the weights of
+// the selected block and the parameter counts.
 #include "views/architecture/architecture.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void ArchitectureState::visit(FieldVisitor& v) {
     v.choose("model_maps", maps,
              {"model beside",
               "Model: side panel",
-              "what stands beside a diagram of two stacks",
+              "side panel of an encoder-decoder: weights or attention",
               {"weights", "attention"}});
     v.choose("model_mean", mean,
              {"model maps of",
@@ -28,12 +28,12 @@ void ArchitectureState::visit(FieldVisitor& v) {
     v.choose(nullptr, config,
              {"model architecture",
               "Model: architecture",
-              "the open model's, GPT-3's, or that of the last config.json",
+              "the open model, GPT-3, or the last config.json",
               {"open", "gpt-3", "file"}});
     v.choose("model_block", part,
              {"model block",
               "Model: block",
-              "whose weights are shown, of the selected head's layer",
+              "the block of the selected head's layer whose weights are shown",
               {"embedding", "positions", "attention-norm", "attention", "mlp-norm", "mlp", "final-norm",
                "unembedding"}},
              {"part"});
@@ -42,13 +42,13 @@ void ArchitectureState::visit(FieldVisitor& v) {
 
 namespace {
 
-/// Whether the attention of a layer can stand beside the diagram: where there are several kinds.
+/// True if the side panel can show attention: the model has several kinds.
 bool offers_maps(const Scene& s) {
     return s.model()->config.stacks.size() > 1 && counted_config(s).open && s.sentence();
 }
 
-/// What stands beside the diagram, and of which layer and head.
-void choose_beside(Scene& s, Toolbar& bar) {
+/// Adds the choices of side panel, layer and head.
+void choose_side_panel(Scene& s, Toolbar& bar) {
     auto& state = s.of<ArchitectureState>();
     if (offers_maps(s)) bar.choose("Side panel", "model/beside", {"weights", "attention"}, state.maps);
     const bool maps = offers_maps(s) && state.maps;
@@ -78,13 +78,13 @@ void draw_architecture_toolbar(Scene& s, Rect& rest, const CountedConfig& counte
             gap::wide);
     if (!state.file && state.config == ArchitectureState::Of::file)
         state.config = ArchitectureState::Of::open;
-    std::vector<std::string> items{s.model()->name, "GPT-3 175B, from its config alone"};
-    if (state.file) items.push_back(state.file->name + ", from its config alone");
+    std::vector<std::string> items{s.model()->name, "GPT-3 175B (config only)"};
+    if (state.file) items.push_back(state.file->name + " (config only)");
     bar.choose("Architecture", "model/config", items, state.config);
-    if (counted.open) choose_beside(s, bar);
+    if (counted.open) choose_side_panel(s, bar);
 }
 
-/// What stands beside the diagram: columns where they have room, else one below the other; the wheel scrolls.
+/// Draws the side panel, in two columns if they fit.
 void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::vector<ParameterRow>& table,
                  const Block* pointed) {
     constexpr float kLeastColumn = 350, kMaxColumn = 760;
@@ -108,7 +108,7 @@ void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::v
     scrolled(s.ui, whole, high + gap::small, seen);
 }
 
-/// How wide each stack of the diagram is.
+/// The width of each stack of the diagram.
 float stack_width(float room, int stacks, bool maps) {
     constexpr float kLeast = 300, kMaxAlone = 460, kMax = 360;
     if (maps) return room * 0.2f;
@@ -118,7 +118,7 @@ float stack_width(float room, int stacks, bool maps) {
 std::vector<Command> architecture_commands() {
     const auto show = [](CommandContext& c, const std::string& path) { return give_config(c.session, path); };
     return in_group("Files", {row({"model config PATH", "Count a config.json",
-                                   "count the parameters of a config.json, which needs no weights"},
+                                   "count the parameters of a config.json, without weights"},
                                   show)});
 }
 

@@ -1,4 +1,4 @@
-// The parts of the diagram of a model, and what stands beside it.
+// Declares the parts of the diagram of a model and of its side panel.
 #pragma once
 
 #include "io/numbers.h"
@@ -10,7 +10,7 @@ namespace headlight {
 
 struct View;
 
-/// A model of which only a configuration is known.
+/// A model known only by its configuration.
 struct NamedConfig {
     std::string name;
     ModelConfig config;
@@ -18,37 +18,37 @@ struct NamedConfig {
 
 struct ArchitectureState {
     enum class Of { open, gpt3, file };
-    bool maps = false, mean = false;  // attention beside an encoder–decoder's diagram; the mean of all heads
-    Of config = Of::open;             // whose architecture
-    std::optional<NamedConfig> file;            // the last one that was dropped or named
-    WeightsPart part = WeightsPart::attention;  // of the selected head's layer: whose weights are shown
-    int dimension = -1;                         // of the residual stream, under the mouse; −1: none
-    Viewport seen;                              // what stands beside the diagram
-    float diagram_hidden = 0;                   // of a diagram that is higher than the window
+    bool maps = false, mean = false;            // side panel: attention, and of all heads' mean
+    Of config = Of::open;                       // the architecture shown
+    std::optional<NamedConfig> file;            // the last one dropped or opened
+    WeightsPart part = WeightsPart::attention;  // block whose weights are shown
+    int dimension = -1;                         // hovered dimension of the residual stream; −1: none
+    Viewport seen;                              // of the side panel
+    float diagram_hidden = 0;                   // scroll offset of a diagram higher than the window
     void visit(FieldVisitor& visitor);
 };
 
-/// Counts the parameters of a config.json, a folder that holds one, or a GGUF file; "gpt-3": GPT-3's.
+/// Shows the configuration of a config.json, a folder with one, or a GGUF file; "gpt-3": GPT-3's.
 Status take_config(Session& session, const std::string& path);
 
 void draw_architecture(Scene& scene, Rect area);
 std::vector<Question> ask_architecture(const Scene& scene);
 std::vector<NumberTable> architecture_numbers(const Scene& scene);
 
-/// The configuration that the view shows, and its name.
+/// The shown configuration and its name.
 struct CountedConfig {
     const std::string& name;
     const ModelConfig& config;
-    bool open;  // it is the open model's: it has weights, and blocks open views
+    bool open;  // of the open model, which has weights and views
 };
 CountedConfig counted_config(const Scene& scene);
 
 /// A block of the diagram.
 struct Block {
     std::string name;
-    std::vector<std::string> shapes;  // "8 heads", "W_O 256 × 256": what is not to be broken
-    std::vector<std::string> rows;    // beginnings of the rows of the parameter table that it stands for
-    const char* view = nullptr;       // what a second click opens
+    std::vector<std::string> shapes;  // "8 heads", "W_O 256 × 256": do not wrap
+    std::vector<std::string> rows;    // prefixes of its rows in the parameter table
+    const char* view = nullptr;       // opened by a second click
     WeightsPart part = WeightsPart::attention;
     bool in_layer = false, thin = false;
     bool adds = false;  // its output is added to the residual stream
@@ -59,38 +59,38 @@ struct Block {
     bool is_of_attention() const { return is_attention() || part == WeightsPart::attention_norm; }
 };
 
-/// The blocks of one stack, from the bottom to the top.
+/// The blocks of one stack, bottom to top.
 std::vector<Block> blocks_of(const ModelConfig& config, int stack);
 
-/// The diagram of a model: what all of its parts need to know.
+/// Settings that all parts of the diagram share.
 struct Diagram {
     const ModelConfig& config;
     const std::vector<ParameterRow>& table;
-    bool opens;       // blocks show weights and open views: it is the open model's
-    bool numbered;    // blocks have the number of their attention's map beside the diagram
-    float scale = 1;  // of what stands between texts, where the window is low
+    bool opens;       // blocks of the open model show weights and open views
+    bool numbered;    // blocks are numbered like their map in the side panel
+    float scale = 1;  // of gaps, smaller in a low window
     float unit(float points) const { return points * scale; }
 };
 
-/// Draws the stacks of blocks, each in a column of the area, as high as the area within reason; scrolls what
-/// is higher. Returns the block that is pointed at, or null.
+/// Draws the stacks of blocks side by side, fitted to the area's height, else scrolling. Returns the hovered
+/// block, or null.
 const Block* draw_diagram(Scene& scene, Diagram diagram, Rect area,
                           const std::vector<std::vector<Block>>& stacks);
 
-/// The number of a kind of attention, in the diagram and over its map.
+/// Draws the number of a kind of attention, in the diagram and above its map.
 void draw_kind_number(Ui& ui, ImVec2 at, int number);
 
-/// Whether a row of the parameter table belongs to a block.
-bool stands_for(const Block& block, const ParameterRow& row);
+/// True if a row of the parameter table belongs to a block.
+bool contains_row(const Block& block, const ParameterRow& row);
 
-/// Parts of what stands beside the diagram, from the top of `place` down; each returns its height. `pointed`:
-/// the block whose rows are lit, or null.
+/// Draw parts of the side panel from the top of `place` down; return the height. `pointed`: the block whose
+/// rows are highlighted, or null.
 float draw_counts(Scene& scene, Rect place, const ModelConfig& config);
 float draw_parameters(Scene& scene, Rect place, const ModelConfig& config,
                       const std::vector<ParameterRow>& table, const Block* pointed);
 float draw_block_weights(Scene& scene, Rect place);
 
-/// The kinds of attention of the chosen layer, side by side.
+/// Draws the kinds of attention of the selected layer side by side.
 void draw_layer_maps(Scene& scene, Rect area);
 
 View architecture_view();

@@ -1,4 +1,4 @@
-// What the diagram of a model is made of.
+// Lists the blocks of a model's diagram.
 #include "base/cast.h"
 #include "model/position_scheme.h"
 #include "views/architecture/architecture.h"
@@ -22,8 +22,7 @@ Block position_block(const ModelConfig& c, const StackConfig& s, const std::stri
     b.shapes = {scheme.shape(c, s)};
     b.part = WeightsPart::positions;
     b.view = "positions";
-    b.help =
-        "How the model knows where a token stands. A click shows what is learned of it, another its table.";
+    b.help = "Encodes the position of a token. Click for its learned weights, again for its table.";
     return b;
 }
 
@@ -41,11 +40,11 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
     b.in_layer = b.adds = true;
     b.from_encoder = cross;
     b.help =
-        cross
-            ? "Queries from the decoder, keys and values from the encoder. A click shows the head's weights, "
-              "another its heat map."
-            : "softmax(QKᵀ / √d) V for every head, side by side. A click shows the head's weights, another "
-              "its heat map.";
+        cross ? "Queries from the decoder, keys and values from the encoder. Click for the head's weights, "
+                "again "
+                "for its heat map."
+              : "softmax(QKᵀ / √d) V for every head in parallel. Click for the head's weights, again for its "
+                "heat map.";
     return b;
 }
 
@@ -56,7 +55,7 @@ Block norm_block(const ModelConfig& c, const char* where, WeightsPart part, bool
     b.part = part;
     b.from_encoder = from_encoder;
     b.in_layer = b.thin = true;
-    b.help = "Brings every vector to one scale, then multiplies each dimension by a learned gain.";
+    b.help = "Normalizes each vector, then multiplies each dimension by a learned weight γ.";
     return b;
 }
 
@@ -76,8 +75,8 @@ Block embedding_block(const ModelConfig& c, int index, const std::string& of) {
     embedding.view = "delta";
     embedding.part = WeightsPart::embedding;
     embedding.help =
-        "Each id becomes a vector: the row of the table. A click shows the table, another ΔE, where the "
-        "vectors move.";
+        "Maps each token id to a row of the table. Click for the table, again for ΔE, where the vectors "
+        "move.";
     return embedding;
 }
 
@@ -86,13 +85,13 @@ Block mlp_block(const ModelConfig& c, int index, const std::string& of) {
     Block mlp;
     mlp.name = c.gated ? "Gated MLP" : "MLP";
     mlp.shapes = {by(c.d_model, s.d_mlp) + (c.gated ? " twice" : ""), "→ " + by(s.d_mlp, c.d_model)};
-    if (c.parallel) mlp.shapes.emplace_back("beside attention");
+    if (c.parallel) mlp.shapes.emplace_back("parallel to attention");
     mlp.part = WeightsPart::mlp;
     mlp.rows = {of + "MLP in", of + "MLP out"};
     mlp.view = index + 1 == isize(c.stacks) ? "lens" : nullptr;
     mlp.in_layer = mlp.adds = true;
     mlp.help =
-        "Each token by itself: wider, a nonlinearity, back. A click shows its weights, another Prediction, "
+        "Per token: expand, apply a nonlinearity, project back. Click for its weights, again for Prediction, "
         "which shows what MLPs add.";
     return mlp;
 }
@@ -101,11 +100,11 @@ Block unembedding_block(const ModelConfig& c) {
     Block head;
     head.name = c.can.read_image ? "Classifier" : "Unembedding";
     head.shapes = {by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab)};
-    if (c.tied_unembedding) head.shapes.emplace_back("the token embedding again");
+    if (c.tied_unembedding) head.shapes.emplace_back("tied to the token embedding");
     head.part = WeightsPart::unembedding;
     head.rows = {"unembedding", "head", "output projection"};
     head.view = "lens";
-    head.help = "A score for every token: the logits. A click shows the matrix, another Prediction.";
+    head.help = "Computes the logits, a score for every token. Click for the matrix, again for Prediction.";
     return head;
 }
 

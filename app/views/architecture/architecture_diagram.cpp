@@ -1,4 +1,4 @@
-// A model's blocks, stack by stack, along the residual stream.
+// Draws a model's blocks, stack by stack, along the residual stream.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -14,11 +14,11 @@ constexpr float kShapeLine = 18, kNameLine = 20, kAir = 14, kThinAir = 7, kGap =
 int64_t count_of(const Block& b, const std::vector<ParameterRow>& table) {
     int64_t sum = 0;
     for (const ParameterRow& row : table)
-        if (stands_for(b, row)) sum += row.each;
+        if (contains_row(b, row)) sum += row.each;
     return sum;
 }
 
-/// What a block says, and how high it is; shapes stand beside the name, or in lines under it.
+/// The text and height of a block; shapes go beside the name, or below it.
 struct BlockText {
     std::string count;
     std::vector<std::string> lines;
@@ -26,7 +26,7 @@ struct BlockText {
     float high = 0;
 };
 
-/// Texts joined by dots to lines, none of which is wider than the room unless one text alone is.
+/// Joins texts by dots into lines that fit.
 std::vector<std::string> flowed(Ui& ui, const std::vector<std::string>& texts, float room) {
     std::vector<std::string> out;
     for (const std::string& text : texts) {
@@ -54,18 +54,18 @@ BlockText text_of(Ui& ui, const Diagram& d, const Block& b, float width) {
     return t;
 }
 
-/// Where a stack stands: its blocks from the bottom to the top, the residual stream at their left.
+/// Blocks from bottom to top, the residual stream left of them.
 struct StackLayout {
     std::vector<BlockText> texts;
     std::vector<Rect> blocks;
-    Rect column, layer;  // of blocks; around those that repeat
+    Rect column, layer;  // of blocks; around the repeated ones
     float rail = 0, top = 0, rail_top = 0, rail_bottom = 0, high = 0;
-    float times = 0;  // how high the line is in which "× 4" stands inside the frame; 0: it stands beside it
+    float times = 0;  // height of the line "× 4" inside the frame; 0: beside the frame
 };
 
 float end_of(const Diagram& d) { return kEndText + d.unit(kEndAir); }
 
-/// Columns, texts and heights; what stands where is left to `place`.
+/// Measures columns, texts and heights, before `place`.
 StackLayout measured_stack(Ui& ui, const Diagram& d, Rect area, const std::vector<Block>& blocks) {
     StackLayout l;
     Rect rest = area;
@@ -81,7 +81,7 @@ StackLayout measured_stack(Ui& ui, const Diagram& d, Rect area, const std::vecto
     return l;
 }
 
-/// Puts the blocks over one another, the first at the area's bottom.
+/// Stacks the blocks, the first at the bottom.
 void place(StackLayout& l, const Diagram& d, Rect area, const std::vector<Block>& blocks) {
     const float apart = d.unit(kGap);
     l.column = {l.column.x, area.y, l.column.w, area.h};
@@ -109,7 +109,6 @@ void place(StackLayout& l, const Diagram& d, Rect area, const std::vector<Block>
     l.top = free.bottom();
 }
 
-/// Name, parameters and shapes.
 void draw_block_text(Ui& ui, const Block& b, const BlockText& t, Rect r) {
     const float high = kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size()));
     Rect inside = band(inset(r, gap::medium, 0), high);
@@ -123,7 +122,7 @@ void draw_block_text(Ui& ui, const Block& b, const BlockText& t, Rect r) {
         write(ui, take_top(inside, kShapeLine), kCaption, ui.colors->t3, line);
 }
 
-/// Whether its weights are shown: it is the chosen part of the selected head's layer.
+/// True if its weights are shown.
 bool is_chosen(const Scene& s, const Diagram& d, const Block& b, int stack) {
     if (!d.opens || s.of<ArchitectureState>().maps || s.of<ArchitectureState>().part != b.part) return false;
     const AttentionBlock now = d.config.block(s.session.selection.block);
@@ -131,8 +130,8 @@ bool is_chosen(const Scene& s, const Diagram& d, const Block& b, int stack) {
            (!b.is_of_attention() || b.from_encoder == (now.kind == AttentionKind::cross));
 }
 
-/// Shows the weights of a block in the selected layer; opens its view where they are shown already, or maps
-/// of attention are.
+/// Shows the weights of a block in the selected layer; opens its view if they, or attention maps, are shown
+/// already.
 void press_block(Scene& s, const Diagram& d, const Block& b, int stack) {
     const ModelConfig& c = d.config;
     const bool opens = b.view && (is_chosen(s, d, b, stack) || s.of<ArchitectureState>().maps);
@@ -143,7 +142,7 @@ void press_block(Scene& s, const Diagram& d, const Block& b, int stack) {
     if (opens) s.send(std::string("view ") + b.view);
 }
 
-/// One block; returns whether it is pointed at.
+/// Draws a block; returns true if it is hovered.
 bool draw_block(Scene& s, const Diagram& d, const Block& b, const BlockText& t, Rect r, int stack,
                 const std::string& path) {
     Ui& ui = s.ui;
@@ -175,7 +174,7 @@ void draw_plus(Ui& ui, ImVec2 at) {
 
 void draw_wire(Ui& ui, ImVec2 from, ImVec2 to) { ui.stroke(from, to, ui.colors->l2, kWire); }
 
-/// From the stream through a norm into a block, and back to where its output is added.
+/// Draws the wires from the stream through a norm into a block, and back to the sum.
 void draw_branch(Ui& ui, const Diagram& d, const StackLayout& l, const std::vector<Block>& blocks, size_t i) {
     const Rect& block = l.blocks[i];
     const bool normed =
@@ -190,7 +189,7 @@ void draw_branch(Ui& ui, const Diagram& d, const StackLayout& l, const std::vect
     draw_plus(ui, plus);
 }
 
-/// The residual stream, and what joins it.
+/// Draws the residual stream and the wires that join it.
 void draw_wires(Ui& ui, const Diagram& d, const StackLayout& l, const std::vector<Block>& blocks) {
     ui.stroke({l.rail, l.rail_bottom}, {l.rail, l.rail_top}, ui.colors->l2, 2);
     for (size_t i = 0; i < blocks.size(); ++i) {
@@ -202,7 +201,7 @@ void draw_wires(Ui& ui, const Diagram& d, const StackLayout& l, const std::vecto
     }
 }
 
-/// The frame around what repeats, and how often.
+/// Draws the frame around repeated blocks, and their number.
 void draw_layer_frame(Ui& ui, Rect area, const StackLayout& l, int layers) {
     ui.frame(l.layer, ui.colors->t3, 1, size::popup_corner);
     const std::string times = "× " + std::to_string(layers);
@@ -211,7 +210,7 @@ void draw_layer_frame(Ui& ui, Rect area, const StackLayout& l, int layers) {
     write(ui, at, kBody, ui.colors->accent_text, times, l.times == 0 ? Flush::left : Flush::right);
 }
 
-/// What the stack reads, under it, and what it says, over it.
+/// Names the stack's input below it and its output above it.
 void draw_ends(Ui& ui, const Diagram& d, const StackLayout& l, int index) {
     const ModelConfig& c = d.config;
     const bool vision = c.can.read_image;
@@ -226,7 +225,7 @@ void draw_ends(Ui& ui, const Diagram& d, const StackLayout& l, int index) {
     write(ui, line_at(l.column, l.top - d.unit(gap::close), size::line), kCaption, ui.colors->t2, says);
 }
 
-/// One stack, bottom to top, the residual stream on its left; returns the block that is pointed at, or null.
+/// Draws one stack; returns the hovered block, or null.
 const Block* draw_stack(Scene& s, const Diagram& d, Rect area, int index, const std::vector<Block>& blocks,
                         const StackLayout& l) {
     const Block* pointed = nullptr;
@@ -244,7 +243,7 @@ const Block* draw_stack(Scene& s, const Diagram& d, Rect area, int index, const 
     return pointed;
 }
 
-/// What the encoder leaves is what cross-attention reads.
+/// Draws the wire from the encoder's output to cross-attention.
 void draw_bridge(Ui& ui, const Diagram& d, const StackLayout& encoder, const StackLayout& decoder,
                  float middle, const std::vector<Block>& blocks) {
     constexpr float kOver = 26, kWidth = 1.6f;
@@ -267,7 +266,7 @@ void draw_bridge(Ui& ui, const Diagram& d, const StackLayout& encoder, const Sta
 const Block* draw_diagram(Scene& s, Diagram d, Rect area, const std::vector<std::vector<Block>>& stacks) {
     constexpr float kSmallest = 0.4f, kLargest = 2.2f;
     std::vector<StackLayout> layouts;
-    const auto measure = [&](float scale) {  // how high the highest becomes
+    const auto measure = [&](float scale) {  // the height of the highest stack
         d.scale = scale;
         layouts.clear();
         float high = 0;

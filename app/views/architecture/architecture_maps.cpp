@@ -1,4 +1,4 @@
-// The three kinds of attention of one layer, side by side, beside the diagram that they are numbered in.
+// Draws the three kinds of attention of one layer side by side, numbered as in the diagram.
 #include <algorithm>
 #include <cmath>
 
@@ -15,14 +15,13 @@ namespace {
 const char* explained_kind(AttentionKind kind) {
     switch (kind) {
         case AttentionKind::encoder:
-            return "Queries, keys and values all come from the source: every word reads the whole sentence, "
-                   "in both directions.";
+            return "Queries, keys and values come from the source: each token attends to the whole sentence.";
         case AttentionKind::decoder:
-            return "All three come from the target: a word reads itself and what was written before it. What "
-                   "comes later is masked.";
+            return "Queries, keys and values come from the target: each token attends to itself and earlier "
+                   "ones. Later ones are masked.";
         case AttentionKind::cross:
-            return "Queries come from the target, keys and values from the source: what is being written "
-                   "reads what is translated.";
+            return "Queries come from the target, keys and values from the source: target tokens attend to "
+                   "source tokens.";
         case AttentionKind::blocks:
             break;
     }
@@ -53,7 +52,7 @@ MatrixView kind_matrix(const Scene& s, const BlockPattern& p) {
     return out;
 }
 
-/// The weight under the mouse; a click opens the heat map.
+/// Shows the weight under the mouse; click opens the heat map.
 void answer_kind(Scene& s, const Grid& g, const BlockPattern& p, const std::string& path) {
     const Hit hit = s.ui.control(path, g.view);
     if (hit.hovered) {
@@ -66,14 +65,13 @@ void answer_kind(Scene& s, const Grid& g, const BlockPattern& p, const std::stri
         const float weight = p.weights(row, column);
         s.ui.tooltip(path, hit,
                      token_at(queries, q) + " → " + token_at(keys, k) + ": " +
-                         (weight < 0 ? "masked" : number(weight, 3)) + ". Click opens the heat map.");
+                         (weight < 0 ? "masked" : number(weight, 3)) + ". Click to open the heat map.");
     }
     if (!hit.clicked) return;
     s.select_block(p.block);
     s.send("view head");
 }
 
-/// One kind: number, name, map with tokens, what it reads.
 void draw_kind(Scene& s, Rect area, const BlockPattern& p, int which) {
     Ui& ui = s.ui;
     const AttentionKind kind = s.model()->config.block(p.block).kind;

@@ -1,4 +1,4 @@
-// The parameters of a model: counts by name, and a row for each kind of tensor.
+// Draws the parameter counts of a model, and a row for each kind of tensor.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-/// Whole words from the beginning: "attention norm" is not "attention norms of q and k".
-bool stands_for(const Block& b, const ParameterRow& row) {
+/// Matches whole words of the prefix: "attention norm" does not match "attention norms of q and k".
+bool contains_row(const Block& b, const ParameterRow& row) {
     return std::any_of(b.rows.begin(), b.rows.end(), [&](const std::string& begin) {
         return !begin.empty() && row.block.rfind(begin, 0) == 0 &&
                (row.block.size() == begin.size() || row.block[begin.size()] == ' ' ||
@@ -19,8 +19,8 @@ namespace {
 
 constexpr float kCountRow = 22, kTableHead = 28;
 
-/// A table whose columns are as wide as their texts: the first takes the rest, and the second stands only
-/// where it has room.
+/// A table with columns as wide as their texts; the first takes the rest, and the second is omitted if it
+/// does not fit.
 struct TextTable {
     std::vector<std::string> head;
     std::vector<std::vector<std::string>> rows;
@@ -28,8 +28,8 @@ struct TextTable {
 
 struct TableColumns {
     std::vector<float> widths;  // of all but the first
-    bool second = true;         // whether the second is there
-    bool cuts = false;          // whether a name is cut even so
+    bool second = true;         // the second column fits
+    bool cuts = false;          // names are truncated even without it
 };
 
 TableColumns columns_of(Ui& ui, const TextTable& t, float width) {
@@ -49,7 +49,7 @@ TableColumns columns_of(Ui& ui, const TextTable& t, float width) {
     return out;
 }
 
-/// One line of it; numbers are flush right.
+/// Draws a line, with numbers right-aligned.
 void draw_line(Ui& ui, Rect line, const TableColumns& columns, const std::vector<std::string>& texts,
                bool head, ImU32 ink) {
     for (size_t c = texts.size() - 1; c > 1; --c) {
@@ -102,7 +102,7 @@ float draw_counts(Scene& s, Rect place, const ModelConfig& c) {
         const std::string of = counts[i].of.empty() ? "" : counts[i].of + ": ";
         ui.tooltip(path, hit,
                    of + with_commas(counts[i].matrices) + " in matrices, " + with_commas(counts[i].all) +
-                       " in all. " + counts[i].help);
+                       " in total. " + counts[i].help);
     }
     return rest.y - place.y;
 }
@@ -124,7 +124,7 @@ float draw_parameters(Scene& s, Rect place, const ModelConfig& c, const std::vec
     Rect rest = place;
     draw_head(ui, rest, t, columns);
     for (int i = 0; i < isize(t.rows); ++i) {
-        const bool last = i == isize(table), on = !last && pointed && stands_for(*pointed, table[i]);
+        const bool last = i == isize(table), on = !last && pointed && contains_row(*pointed, table[i]);
         if (last) ui.fill({rest.x, take_top(rest, gap::small).middle_y(), rest.w, ui.line()}, ui.colors->l2);
         const Rect line = take_top(rest, kCountRow);
         const std::string path = "model/parameters/" + std::to_string(i);

@@ -1,4 +1,4 @@
-// The weights of the chosen block: its matrices as pictures, and their singular values.
+// Draws the weights of the selected block: its matrices as images, and their singular values.
 #include <algorithm>
 #include <limits>
 
@@ -15,13 +15,12 @@ namespace {
 constexpr float kWeightHead = 24, kHeadMap = 66, kTall = 120, kRowMap = 26;
 
 const char* part_title(WeightsPart part) {
-    static constexpr const char* kTitles[] = {"Embedding",  "Positions",       "Norm of attention",
-                                              "Attention",  "Norm of the MLP", "MLP",
-                                              "Final norm", "Unembedding"};
+    static constexpr const char* kTitles[] = {"Embedding", "Positions", "Attention norm", "Attention",
+                                              "MLP norm",  "MLP",       "Final norm",     "Unembedding"};
     return row_of(kTitles, part);
 }
 
-/// The block's view, where a link leads.
+/// The view of the block, or null.
 const char* part_view(WeightsPart part) {
     static constexpr const char* kViews[] = {"delta", "positions", nullptr, "head",
                                              nullptr, "lens",      nullptr, "lens"};
@@ -54,7 +53,7 @@ void draw_weights_title(Scene& s, Rect& rest, const BlockWeightsRequest& asked) 
     write(ui, line, kBody, ui.colors->t1, title_of(s, asked));
 }
 
-/// "12", "12–14": what a step of a picture covers.
+/// "12", "12–14": the range that a pixel covers.
 std::string covered(int step, int at, Index count) {
     const auto first = Index{at} * step, last = std::min(count, first + step) - 1;
     return std::to_string(first) + (last > first ? "–" + std::to_string(last) : "");
@@ -73,7 +72,7 @@ void answer_weight_map(Scene& s, const WeightMap& m, Rect r, const std::string& 
         const bool pooled = m.down * m.across > 1;
         ui.tooltip(path, hit,
                    m.name + " at dimension " + covered(m.across, column, m.columns) + down + ": " +
-                       number(m.values(row, column), 4) + (pooled ? ", the farthest from zero there." : "."));
+                       number(m.values(row, column), 4) + (pooled ? ", the largest magnitude there." : "."));
     }
     const int at = dimension / std::max(1, m.across);
     if (dimension >= 0 && dimension < m.columns)
@@ -84,7 +83,7 @@ float height_of(const WeightMap& m, WeightsPart part) {
     return m.rows == 1 ? kRowMap : part == WeightsPart::attention ? kHeadMap : kTall;
 }
 
-/// Name, shape and range of a matrix over its picture.
+/// Draws name, shape and range of a matrix above its image.
 void draw_weight_map(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part, const std::string& path) {
     Ui& ui = s.ui;
     Rect line = take_top(rest, kWeightHead);
@@ -98,28 +97,28 @@ void draw_weight_map(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part,
     answer_weight_map(s, m, r, path);
 }
 
-/// What a head's scores and outputs need beside its matrices, which are shown as they are stored.
-std::string left_out(const ModelConfig& c) {
+/// Names the factors of scores and outputs that stored matrices lack.
+std::string stored_weights_note(const ModelConfig& c) {
     const bool gains = c.norm_place == NormPlace::before, turns = c.positions == PositionScheme::rotary;
-    if (!gains && !turns) return " Matrices and circuits are of the weights as stored.";
-    return std::string(" Matrices and circuits are of the weights as stored: ") +
+    if (!gains && !turns) return " Matrices and circuits use the weights as stored.";
+    return std::string(" Matrices and circuits use the weights as stored, without ") +
            (gains ? "the norm's γ" : "") + (gains && turns ? " and " : "") + (turns ? "the rotation" : "") +
-           (gains && turns ? " are" : " is") + " not multiplied in.";
+           ".";
 }
 
-/// What the pictures' sides and colors are.
-std::string words_for(const WeightMap& m) {
+/// Describes the images' axes and colors.
+std::string map_caption(const WeightMap& m) {
     std::string out = "Across: the " + std::to_string(m.columns) + " dimensions of the residual stream";
     if (m.rows > 1) out += "; down: " + m.down_is;
     out += ". ";
     if (m.down * m.across > 1)
-        out += "Each cell is the farthest from zero of " + std::to_string(m.down) + " × " +
-               std::to_string(m.across) + " weights. ";
-    return out + "Colors end at " + decimals(kWeightReach, 0) +
-           " typical weights, or at the largest; no biases.";
+        out += "Each cell is the weight of largest magnitude among " + std::to_string(m.down) + " × " +
+               std::to_string(m.across) + ". ";
+    return out + "Colors saturate at " + decimals(kWeightReach, 0) +
+           " × the typical weight, or at the largest. Without biases.";
 }
 
-/// "−▬▬▬+" and what stands beside it.
+/// Draws "−▬▬▬+" and the caption.
 void draw_map_words(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part) {
     constexpr float kBar = 60, kScale = 100;
     Ui& ui = s.ui;
@@ -131,8 +130,9 @@ void draw_map_words(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part) 
             ui.gradient(band(take_right(scale, kBar, gap::tight), size::bar),
                         signed_colormap(ui.colors->dark));
     }
-    const std::string stored = part == WeightsPart::attention ? left_out(s.model()->config) : std::string();
-    take_top(rest, std::max(size::line, caption_lines(ui, words, words_for(m) + stored)), gap::medium);
+    const std::string stored =
+        part == WeightsPart::attention ? stored_weights_note(s.model()->config) : std::string();
+    take_top(rest, std::max(size::line, caption_lines(ui, words, map_caption(m) + stored)), gap::medium);
 }
 
 learn::Curves curves_of(const char* title, const std::vector<WeightSpectrum>& spectra) {
@@ -148,7 +148,7 @@ learn::Curves curves_of(const char* title, const std::vector<WeightSpectrum>& sp
     return out;
 }
 
-/// How strongly the matrices stretch: side by side where there is room.
+/// Draws the singular values of matrices and circuits, side by side if they fit.
 void draw_spectra(Scene& s, Rect& rest, const BlockWeights& weights) {
     constexpr float kLeastPlot = 210, kPlot = 150;
     Ui& ui = s.ui;
@@ -177,8 +177,7 @@ float draw_block_weights(Scene& s, Rect place) {
     Rect rest = place;
     draw_weights_title(s, rest, found->asked);
     const BlockWeights& weights = found->answer;
-    if (weights.maps.empty())
-        caption(s.ui, take_top(rest, size::line), "No weights here: nothing of it is learned.");
+    if (weights.maps.empty()) caption(s.ui, take_top(rest, size::line), "This block has no learned weights.");
     int& dimension = s.of<ArchitectureState>().dimension;
     if (!s.ui.over(place).hovered) dimension = -1;
     for (int i = 0; i < isize(weights.maps); ++i)
@@ -248,7 +247,7 @@ NumberTable spectra_table(const BlockWeights& weights) {
     return t;
 }
 
-/// "0", "8", …: the first of what each entry of a picture covers.
+/// "0", "8", …: the first index that each pixel covers.
 std::vector<std::string> steps_of(Index count, int step) {
     std::vector<std::string> out;
     for (Index i = 0; i < count; ++i) out.push_back(std::to_string(i * step));

@@ -22,7 +22,7 @@ void CircuitsState::visit(FieldVisitor& v) {
     v.choose("circuits_kind", kind,
              {"circuits composition",
               "Circuits: composition",
-              "what of the later head reads: its queries, keys or values",
+              "input of the later head: queries, keys or values",
               {"q", "k", "v"}});
     v.integer("circuits_strongest", strongest, kLeastComposed, kMaxComposed,
               {.name = "strongest", .help = "number of compositions", .with = "graph", .figure_alone = true});
@@ -38,7 +38,7 @@ void CircuitsState::visit(FieldVisitor& v) {
     v.choose_among(tokens, kCircuitTokens,
                    {"circuits tokens",
                     "Circuits: tokens",
-                    "the first tokens of the vocabulary, among which pairs are looked for",
+                    "number of vocabulary tokens searched for pairs",
                     {"2048", "8192", "all"}});
 }
 
@@ -70,7 +70,7 @@ void choose_circuits(Scene& s, Toolbar& bar) {
         state.tokens = kCircuitTokens[i];
 }
 
-/// Names of blocks at the middle of their heads, and lines between blocks.
+/// Draws names of blocks centered on their heads, and lines between blocks.
 void name_blocks(Scene& s, const Grid& g) {
     constexpr float kApart = 14;
     Ui& ui = s.ui;
@@ -98,7 +98,7 @@ void name_blocks(Scene& s, const Grid& g) {
     }
 }
 
-/// The row and the column of the chosen head, which reads in the one and writes in the other.
+/// Frames the row in which the selected head reads and the column in which it writes.
 void draw_chosen(Scene& s, const Grid& g) {
     const int at = s.model()->config.head_index(chosen_head(s));
     const ImU32 ink = faded(s.ui.colors->accent, 0.7f);
@@ -106,21 +106,21 @@ void draw_chosen(Scene& s, const Grid& g) {
     s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
 }
 
-/// How much each head reads of what each other one writes; blocks are named by the view.
+/// The composition of each pair of heads; name_blocks draws the labels.
 MatrixView composition_matrix(const Scene& s, const Composition& of) {
     const CircuitsState& state = s.of<CircuitsState>();
     const Matrix& values = of[state.kind];
     const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
     const float largest = largest_size(values);
-    const std::string reads = kReadBy[static_cast<int>(state.kind)], random = number(of.random, 3);
+    const auto kind = static_cast<int>(state.kind);
     return {.path = "circuits/map",
             .cells = {places_of(values, largest), colors},
             .rows = {.name = nullptr, .title = "reads", .room = kComposedNames},
             .columns = {.name = nullptr, .title = "writes"},
             .bar = range_bar(colors, double(largest)),
-            .note = {"How much the " + reads +
-                     " of the head down read of what the head across writes: ‖A B‖ ÷ (‖A‖ ‖B‖); " + random +
-                     ": as matrices that know nothing of each other."},
+            .note = {std::string(kCompositionNames[kind]) + "-composition: how strongly the row head's " +
+                     kReadBy[kind] + " read the column head's output, ‖A B‖ ÷ (‖A‖ ‖B‖). Random matrices: " +
+                     number(of.random, 3) + "."},
             .max_w = kMaxHeadCell,
             .max_h = kMaxHeadCell,
             .ratio = 1,
@@ -128,7 +128,7 @@ MatrixView composition_matrix(const Scene& s, const Composition& of) {
                 const float v = values(reader, writer);
                 return std::isnan(v) ? std::string()
                                      : composed_text(s.model()->config, reader, writer, v) +
-                                           ". Press to choose the reader.";
+                                           ". Click to select the reader.";
             }};
 }
 
@@ -153,7 +153,7 @@ const Job<CompositionSweep>* composing(const Scene& s) {
     return job && s.model() == job->work().model.get() ? job : nullptr;
 }
 
-/// How far the compositions are, where they take long.
+/// Draws the progress of a running job.
 void draw_composing(Scene& s, Rect area) {
     constexpr float kProgress = 320, kBar = 6;
     const auto* job = composing(s);
@@ -213,7 +213,7 @@ std::vector<Question> ask_circuits(const Scene& s) {
 std::vector<Command> circuits_commands() {
     return {opens_view("circuits",
                        number_row({"circuits strongest", "Circuits: strongest compositions",
-                                   "how many compositions the graph shows: circuits strongest 40"},
+                                   "number of compositions in the graph: circuits strongest 40"},
                                   kLeastComposed, kMaxComposed, of_state(&CircuitsState::strongest)))};
 }
 

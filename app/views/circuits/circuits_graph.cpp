@@ -1,4 +1,4 @@
-// Heads as nodes by layer, the strongest compositions as edges.
+// Draws heads as nodes by layer, the strongest compositions as edges.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,9 +10,9 @@ namespace headlight {
 namespace {
 
 constexpr float kBesideRows = 40, kUnderColumns = 28, kGraphNotes = 106, kNumberedNode = 8.5f;
-constexpr int kBends = 24;  // pieces of an edge
+constexpr int kBends = 24;  // segments of an edge
 
-/// Where heads stand: a column for each block, in the order in which the stream meets them.
+/// A column for each block, in the order of the residual stream.
 struct CircuitsPlan {
     Grid grid;
     std::vector<int> block_of, column_of;  // of a column; of a block
@@ -42,8 +42,8 @@ CircuitsPlan plan_circuits(const ModelConfig& c, Rect area) {
 
 using ComposedEdge = std::array<ImVec2, kBends + 1>;
 
-/// From who writes to who reads, bent aside so that it passes between the heads on its way, and the three
-/// kinds of one pair lie beside one another.
+/// The curve from writer to reader, bent so that it passes between other heads and the three kinds of a pair
+/// lie side by side.
 ComposedEdge edge_of(const ModelConfig& c, const CircuitsPlan& p, const ComposedPair& pair) {
     constexpr float kAside[] = {-0.75f, 0.6f, -0.42f}, kNear = 0.4f, kReach = 0.4f;
     const ImVec2 from = p.place(c.head_at(pair.writer)), to = p.place(c.head_at(pair.reader));
@@ -68,7 +68,7 @@ float distance_to(ImVec2 point, ImVec2 from, ImVec2 to) {
     return std::hypot(from.x + t * x - point.x, from.y + t * y - point.y);
 }
 
-/// Three hues that are far apart and none of them the amber of "this one".
+/// Three distinct hues, none of them the accent color.
 ImU32 kind_ink(const Ui& ui, CompositionKind kind, float alpha = 1) {
     constexpr int kHues[] = {7, 5, 10}, kOf = 12;  // blue, green, magenta
     const Rgb c = head_color(kHues[static_cast<int>(kind)], kOf, ui.colors->dark);
@@ -81,7 +81,7 @@ struct DrawnComposition {
     bool of_chosen;
 };
 
-/// Wider and stronger the more a pair composes among those that are shown; the chosen head's stand out.
+/// Draws stronger compositions wider and more opaque; dims those without the selected head.
 void draw_composed(Ui& ui, const DrawnComposition& d, float low, float high, bool others_fade, bool pointed) {
     constexpr float kThin = 0.8f, kWide = 4.2f, kFaint = 0.3f;
     const float place = high > low ? (d.pair.value - low) / (high - low) : 1;
@@ -104,8 +104,8 @@ int edge_at(const std::vector<DrawnComposition>& all, ImVec2 mouse) {
     return out;
 }
 
-/// How many of the shown pairs a head takes part in, by ModelConfig::head_index: {reads, writes}.
-std::vector<std::pair<int, int>> parts_taken(const ModelConfig& c, const std::vector<DrawnComposition>& all) {
+/// The number of shown compositions by ModelConfig::head_index: {as reader, as writer}.
+std::vector<std::pair<int, int>> count_edges(const ModelConfig& c, const std::vector<DrawnComposition>& all) {
     std::vector<std::pair<int, int>> out(c.head_count());
     for (const DrawnComposition& d : all) {
         ++out[d.pair.reader].first;
@@ -114,15 +114,15 @@ std::vector<std::pair<int, int>> parts_taken(const ModelConfig& c, const std::ve
     return out;
 }
 
-void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<std::pair<int, int>>& taken) {
+void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<std::pair<int, int>>& edges) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const AttentionHead chosen = chosen_head(s);
     for (int i = 0; i < c.head_count(); ++i) {
         const AttentionHead h = c.head_at(i);
         const ImVec2 at = p.place(h);
-        const bool on = h == chosen, takes_part = taken[i].first + taken[i].second > 0;
-        if (!takes_part && !on) {
+        const bool on = h == chosen, has_edges = edges[i].first + edges[i].second > 0;
+        if (!has_edges && !on) {
             ui.disc(at, std::max(1.5f, p.radius * 0.3f), ui.colors->l2);
             continue;
         }
@@ -135,7 +135,7 @@ void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<s
     }
 }
 
-/// Layers under their columns, heads left of their rows.
+/// Draws layers below their columns, heads left of their rows.
 void name_circuits(Scene& s, const CircuitsPlan& p) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
@@ -173,9 +173,9 @@ std::string counted_as(int count, const char* one, const char* many) {
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// What is under the mouse is named; a press chooses a head. Returns the edge under it, or −1.
+/// Names the hovered head or edge; click selects a head. Returns the hovered edge, or −1.
 int answer_circuits(Scene& s, const CircuitsPlan& p, const std::vector<DrawnComposition>& all,
-                    const std::vector<std::pair<int, int>>& taken) {
+                    const std::vector<std::pair<int, int>>& edges) {
     const ModelConfig& c = s.model()->config;
     auto& pointed = s.of<CircuitsState>().pointed;
     const Hit hit = s.ui.hit("circuits/graph", p.grid.view);
@@ -185,9 +185,8 @@ int answer_circuits(Scene& s, const CircuitsPlan& p, const std::vector<DrawnComp
         const AttentionHead h = c.head_at(head);
         s.ui.ring(p.place(h), p.radius + 3, s.ui.colors->hover, 2);
         s.ui.tooltip("circuits/graph/" + head_path(c, h), hit,
-                     "Head " + head_name(c, h) + ": of those shown it reads " +
-                         counted_as(taken[head].first, "head", "heads") + " and is read " +
-                         counted_as(taken[head].second, "time", "times") + ".");
+                     "Head " + head_name(c, h) + ": reader in " + std::to_string(edges[head].first) +
+                         ", writer in " + std::to_string(edges[head].second) + " of the compositions shown.");
         if (!hit.clicked) return -1;
         s.select(h.block, h.head);
         s.leave_text();
@@ -200,7 +199,7 @@ int answer_circuits(Scene& s, const CircuitsPlan& p, const std::vector<DrawnComp
     pointed = std::pair{pair.reader, pair.writer};
     s.ui.tooltip("circuits/graph/" + std::to_string(edge), hit,
                  composed_text(c, pair.reader, pair.writer, pair.value) + ", into its " +
-                     kReadBy[static_cast<int>(pair.kind)] + ". Press to choose the reader.");
+                     kReadBy[static_cast<int>(pair.kind)] + ". Click to select the reader.");
     if (hit.clicked) {
         s.select(reader.block, reader.head);
         s.leave_text();
@@ -208,7 +207,7 @@ int answer_circuits(Scene& s, const CircuitsPlan& p, const std::vector<DrawnComp
     return edge;
 }
 
-/// The three hues, each with a switch; then what stands for what.
+/// Draws the kinds with their colors as toggles, then the caption.
 void draw_circuits_legend(Scene& s, Rect foot, const Composition& of,
                           const std::vector<DrawnComposition>& all) {
     constexpr float kSample = 26, kEntry = 34;
@@ -231,16 +230,15 @@ void draw_circuits_legend(Scene& s, Rect foot, const Composition& of,
         ui.explain(path, whole);
         if (h.clicked) kinds[k] = !kinds[k];
     }
-    const std::string random = number(of.random, 3);
     const std::string shown =
-        kinds == std::array<bool, kCompositionKinds>{} ? "No kind is shown."
+        kinds == std::array<bool, kCompositionKinds>{} ? "Select a kind of composition."
         : all.empty()
-            ? "Compositions are between layers, of which there is one."
+            ? "Composition needs at least two layers."
             : "The " + counted_as(isize(all), "strongest composition", "strongest compositions") + ", from " +
                   number(all.back().pair.value, 3) + " to " + number(all.front().pair.value, 3) +
-                  ": ‖A B‖ ÷ (‖A‖ ‖B‖) of what the head left writes and the "
-                  "head right reads with; " +
-                  random + ": as matrices that know nothing of each other.";
+                  ": ‖A B‖ ÷ (‖A‖ ‖B‖) of the left head's output and the right head's input. Random "
+                  "matrices: " +
+                  number(of.random, 3) + ".";
     ui.text.draw_wrapped(foot.x, foot.y + gap::small, foot.w, kCaption, ui.colors->t2, shown);
 }
 
@@ -276,10 +274,10 @@ void draw_circuits_graph(Scene& s, Rect area, const Composition& of) {
     for (const bool of_chosen : {false, true})
         for (size_t i = all.size(); i-- > 0;)
             if (all[i].of_chosen == of_chosen) draw_composed(s.ui, all[i], low, high, fade, false);
-    const auto taken = parts_taken(c, all);
-    const int pointed = answer_circuits(s, plan, all, taken);
+    const auto edges = count_edges(c, all);
+    const int pointed = answer_circuits(s, plan, all, edges);
     if (pointed >= 0) draw_composed(s.ui, all[pointed], low, high, fade, true);
-    draw_heads_of_circuits(s, plan, taken);
+    draw_heads_of_circuits(s, plan, edges);
     name_circuits(s, plan);
     Rect foot = area;
     draw_circuits_legend(s, take_bottom(foot, kGraphNotes), of, all);

@@ -1,4 +1,4 @@
-// Beside the map of compositions: the chosen head by its weights alone.
+// Draws the selected head's scores and pairs beside the map of compositions.
 #include <algorithm>
 
 #include "views/circuits/circuits.h"
@@ -16,7 +16,7 @@ void draw_scores(Column& c, const HeadCircuits& found) {
     c.pair("duplicate-token score", number(found.duplicate, 2));
 }
 
-/// Of the kind that the map shows, or of those in the graph.
+/// The strongest pairs of the map's kind, or of the graph's kinds.
 std::vector<ComposedPair> listed_pairs(const CircuitsState& state, const Composition& of) {
     std::array<bool, kCompositionKinds> kinds{};
     kinds[static_cast<int>(state.kind)] = true;
@@ -27,14 +27,14 @@ std::string short_name(const ModelConfig& c, AttentionHead h) {
     return short_block_name(c, h.block) + "." + std::to_string(h.head);
 }
 
-/// "2.1 ← 0.3", in the graph, which shows several kinds, "2.1 ← 0.3 K".
+/// "2.1 ← 0.3"; in the graph "2.1 ← 0.3 K".
 std::string pair_label(const ModelConfig& c, const ComposedPair& pair, bool with_kind) {
     const std::string kind =
         with_kind ? std::string(" ") + kCompositionNames[static_cast<int>(pair.kind)] : "";
     return short_name(c, c.head_at(pair.reader)) + " ← " + short_name(c, c.head_at(pair.writer)) + kind;
 }
 
-/// The strongest pairs of heads; a press chooses the reader.
+/// Lists the strongest pairs of heads; click selects the reader.
 void draw_strongest(Scene& s, Column& c, const Composition& of) {
     Ui& ui = s.ui;
     const ModelConfig& config = s.model()->config;
@@ -58,7 +58,7 @@ void draw_strongest(Scene& s, Column& c, const Composition& of) {
     }
 }
 
-/// "seeks": pairs of tokens, as many as there is room for.
+/// Lists pairs of tokens, as many as fit.
 void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::string& value,
                       const CircuitPairs& found) {
     Ui& ui = s.ui;
@@ -91,7 +91,7 @@ void draw_circuits_side(Scene& s, Rect area) {
     const float high = std::max(kScores, kHeadings + kListStep * kStrongest);
     const Rect top = take_top(area, high, gap::small);
     Column scores(s.ui, nth_column(top, 0, 2, gap::wide), top.y + gap::medium);
-    scores.heading(head + ", by its weights alone");
+    scores.heading(head + ", from weights alone");
     scores.skip(4);
     draw_scores(scores, circuits);
     if (composed && composed->refusal.empty()) {
@@ -99,8 +99,8 @@ void draw_circuits_side(Scene& s, Rect area) {
         draw_strongest(s, strongest, *composed);
     }
     const Rect left = nth_column(area, 0, 2, gap::wide), right = nth_column(area, 1, 2, gap::wide);
-    draw_token_pairs(s, left, "QK: query seeks key", "score", circuits.qk);
-    draw_token_pairs(s, right, "OV: attended promotes", "logit", circuits.ov);
+    draw_token_pairs(s, left, "QK: token attends to", "score", circuits.qk);
+    draw_token_pairs(s, right, "OV: attended token promotes", "logit", circuits.ov);
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Two heads, two sentences, two models, or before and after the changes: what is chosen, and where it stands.
+// Compares two heads, sentences or models, or before and after interventions: toolbar and layout.
 #include "views/compare/compare.h"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
 constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  // of the command
 constexpr const char* kLayersApart =
-    "The two models have different layers, so their ΔE cannot stand side by side; choose another of Show.";
+    "The two models have different layers, so their ΔE cannot be compared; choose something else under Show.";
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 
-/// Head A with the pattern that it has in sentence B, or as it was.
+/// Adds the button that gives head A its pattern in sentence B.
 void draw_patch(Scene& s, Toolbar& bar) {
     const bool possible =
         s.answer->other && s.answer->other->trace && s.answer->other->model == s.sentence()->model;
@@ -33,8 +33,8 @@ void draw_patch(Scene& s, Toolbar& bar) {
     const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
     const Hit h = bar.press("compare/patch", on ? "Unpatch" : "Patch", on);
     s.ui.tooltip("compare/patch", h,
-                 "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
-                     " in A the pattern that it has in B, along the tokens that both have.");
+                 "Give head " + head_name(s.model()->config, patch.block, patch.head) +
+                     " in A its pattern in B, for the tokens that both have.");
     if (h.clicked) s.change(patch);
 }
 
@@ -48,7 +48,7 @@ void draw_model_choice(Scene& s, Toolbar& bar) {
         s.send("compare model");
 }
 
-/// Sentences, or the texts of two models, which need not have the same tokens.
+/// True if A and B may have different tokens.
 bool compares_texts(const Scene& s) {
     return s.session.document.comparison.what == Compared::sentences ||
            s.session.document.comparison.what == Compared::models;
@@ -76,36 +76,37 @@ void draw_compare_toolbar(Scene& s, Toolbar bar) {
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }
 
-/// The second sentence under the toolbar.
+/// Draws the field of sentence B below the toolbar.
 void draw_other_field(Scene& s, Rect& rest) {
     if (s.session.document.comparison.what != Compared::sentences) return;
     Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
     write(s.ui, take_left(line, gap::large, gap::small), kBody, s.ui.colors->t1, "B");
-    draw_text_field(s, s.fields.other, "other", line, "The sentence to compare with");
+    draw_text_field(s, s.fields.other, "other", line, "Sentence to compare with");
 }
 
-/// What stands in place of the maps.
-void say(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
+/// Shows a message instead of the maps.
+void draw_message(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
     const Rect inside = inset(rest, size::center_pad, gap::wide);
     s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ink, text);
 }
 
-/// Why there is nothing to see yet, or "".
-std::string what_is_missing(const Scene& s) {
+/// Why there is nothing to show yet, or "".
+std::string why_nothing_shown(const Scene& s) {
     const WorkAnswer& a = *s.answer;
     switch (s.session.document.comparison.what) {
         case Compared::heads:
             return "";
         case Compared::changes:
-            return s.sentence()->unchanged ? ""
-                                           : "No interventions yet. Press Intervene above, or paint on the "
-                                             "heat map: before and after appear here side by side.";
+            return s.sentence()->unchanged
+                       ? ""
+                       : "No interventions yet. Click Intervene above or paint on the heat "
+                         "map to see before and after side by side.";
         case Compared::models:
             if (!s.ui.on_page() && s.session.document.comparison.model.empty())
-                return "Choose the model to compare with: Model B, above.";
+                return "Choose a model to compare with under Model B.";
             break;
         case Compared::sentences:
-            if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type the sentence to compare with.";
+            if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type a sentence to compare with.";
             break;
     }
     if (!a.other_error.empty()) return a.other_error;
@@ -118,21 +119,20 @@ const PairedMap* shown_map(const Scene& s) {
     return s.found<HeadPairRequest>() ? &s.found<HeadPairRequest>()->answer.map : nullptr;
 }
 
-/// The distance of each head from itself in the other run.
+/// Draws each head's distance from itself in the other run.
 void draw_distances(Scene& s, Rect area, const std::vector<float>& distances) {
     Ui& ui = s.ui;
     const Rect title = take_top(area, size::line, gap::tight);
     write(ui, title, kBody, ui.colors->t1, "Distance of each head");
     ui.tooltip("compare/distance", ui.hit("compare/distance", title),
                "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that "
-               "both have; 0 alike, 1 nothing in common.");
+               "both have. 0: identical, 1: disjoint.");
     if (const auto pressed =
             draw_head_values(s, area, s.model()->config, {distances, false, "compare/head/"}))
         s.select(pressed->first, pressed->second);
 }
 
-/// How wide the grid of distances is: an equal share, or more where its numbers then have three decimals, or
-/// two.
+/// The width of the grid of distances: an equal share, or more if that fits three decimals, or two.
 float width_of_distances(Scene& s, Rect inside, int columns) {
     constexpr float kMax = 0.45f;
     const float equal = nth_column(inside, 0, columns, gap::section).w;
@@ -142,7 +142,7 @@ float width_of_distances(Scene& s, Rect inside, int columns) {
     return equal;
 }
 
-/// Under the maps: differences, rows, and the grid of distances where heads can be compared one by one.
+/// Draws differences, rows and, if heads correspond, the grid of distances below the maps.
 void draw_below(Scene& s, Rect area, const PairedMap& map) {
     constexpr float kWidestAlone = 520;
     const auto* found = s.found<HeadPairRequest>();
@@ -158,14 +158,13 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     draw_largest(s, largest, map);
     if (pattern) {
         const auto cell = s.shown_cell();
-        draw_by_token(s, column(1), count > 2 ? "Query by query" : "How far apart, query by query",
-                      "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
-                      cell ? index_of(map.rows, cell->first) : -1);
+        draw_by_token(s, column(1), "Distance by query", "Jensen–Shannon bits", found->answer.by_query,
+                      map.row_labels, cell ? index_of(map.rows, cell->first) : -1);
     }
     if (grid) draw_distances(s, distances, found->answer.distances);
 }
 
-/// What A and B are, over their maps.
+/// Titles of the maps of A and B.
 std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairRequest& asked) {
     const Compared what = s.session.document.comparison.what;
     const std::string when = what == Compared::changes ? " after" : "";
@@ -177,14 +176,14 @@ std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairRequest& 
                                                                                : "the same"};
 }
 
-/// Both maps and their difference, and where there is room what stands out in them.
+/// Draws both maps and their difference, and the largest differences if they fit.
 void draw_pair(Scene& s, Rect rest) {
     constexpr float kBelow = 216;  // a title and six lines
-    constexpr float kLow = 460;    // the list at the left has the distances all the same
+    constexpr float kLow = 460;    // the list on the left shows the distances anyway
     const PairedMap* map = shown_map(s);
     const auto* pair = s.found<HeadPairRequest>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
-    if (map->a.size() == 0) return say(s, rest, s.ui.colors->t2, kLayersApart);
+    if (map->a.size() == 0) return draw_message(s, rest, s.ui.colors->t2, kLayersApart);
     const bool low = rest.h < kLow;
     const float below = draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked),
                                          low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
@@ -248,10 +247,12 @@ void draw_compare(Scene& s, Rect area) {
         draw_compare_toolbar(s, view_toolbar(s.ui, rest));
         draw_other_field(s, rest);
     }
-    const std::string missing = what_is_missing(s);
+    const std::string missing = why_nothing_shown(s);
     if (!missing.empty())
-        return say(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning, missing);
-    if (s.session.document.comparison.what == Compared::sentences) take_top(rest, draw_ties(s, rest));
+        return draw_message(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning,
+                            missing);
+    if (s.session.document.comparison.what == Compared::sentences)
+        take_top(rest, draw_token_pairing(s, rest));
     if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
     if (const auto* pair = s.found<PredictionPairRequest>()) draw_prediction_pair(s, rest, pair->answer);
 }
@@ -259,7 +260,7 @@ void draw_compare(Scene& s, Rect area) {
 namespace {
 
 std::string nothing_compared(const Scene& s) {
-    const std::string missing = what_is_missing(s);
+    const std::string missing = why_nothing_shown(s);
     return missing.empty() && s.of<CompareState>().show == ComparedShow::delta ? kLayersApart : missing;
 }
 

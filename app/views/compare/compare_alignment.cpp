@@ -1,4 +1,4 @@
-// Two sentences over each other, with lines between the tokens that stand for each other.
+// Draws two sentences with lines between paired tokens.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -8,15 +8,15 @@ namespace headlight {
 
 namespace {
 
-/// The chips of a sentence along a line, which may be longer than what is seen of it.
+/// Places the chips of a sentence on a line, which may exceed the view.
 std::vector<Rect> place_tokens(Ui& ui, const std::vector<std::string>& labels, Rect line) {
     std::vector<Rect> out;
     for (const std::string& label : labels) out.push_back(take_left(line, chip_width(ui, label), gap::tight));
     return out;
 }
 
-/// Ties a token of A to one of B, or parts them where they were tied.
-void tie_tokens(const Scene& s, const TokenPairs& pairs, int a, int b) {
+/// Pairs a token of A with one of B, or unpairs them.
+void toggle_pair(const Scene& s, const TokenPairs& pairs, int a, int b) {
     const bool tied = std::find(pairs.begin(), pairs.end(), TokenPair{a, b}) != pairs.end();
     s.send("tie", std::to_string(a) + "," + std::to_string(tied ? -1 : b));
 }
@@ -29,14 +29,14 @@ void draw_token(Scene& s, Rect r, const std::string& label, bool lone, bool wait
     draw_chip(s.ui, r, chip);
 }
 
-/// Both sentences: chips, and what of them is paired.
-struct Ties {
+/// Both sentences: labels, chips and pairs.
+struct PairedSentences {
     const std::vector<std::string>&labels_a, &labels_b;
     std::vector<Rect> a, b;
     const TokenPairs& pairs;
 };
 
-void draw_lines(Ui& ui, const Ties& t) {
+void draw_lines(Ui& ui, const PairedSentences& t) {
     for (const TokenPair& p : t.pairs) {
         if (!p.both()) continue;
         const Rect &from = t.a[p.a], &to = t.b[p.b];
@@ -46,22 +46,22 @@ void draw_lines(Ui& ui, const Ties& t) {
     }
 }
 
-/// A click on one of A and then on one of B ties or parts them.
-void draw_tied_tokens(Scene& s, const Ties& t) {
-    auto& tied = s.of<CompareState>().tied;
+/// Draws the chips; clicking one of A, then one of B, pairs or unpairs them.
+void draw_paired_tokens(Scene& s, const PairedSentences& t) {
+    auto& selected = s.of<CompareState>().selected;
     std::vector<bool> paired_b(t.b.size());
     for (const TokenPair& p : t.pairs) {
         if (p.both()) paired_b[p.b] = true;
         if (p.a < 0) continue;
         const Hit h = s.ui.hit("compare/a/" + std::to_string(p.a), t.a[p.a]);
-        if (h.clicked) tied = tied == p.a ? std::nullopt : std::optional(p.a);
-        draw_token(s, t.a[p.a], t.labels_a[p.a], p.b < 0, tied == p.a, h.hovered);
+        if (h.clicked) selected = selected == p.a ? std::nullopt : std::optional(p.a);
+        draw_token(s, t.a[p.a], t.labels_a[p.a], p.b < 0, selected == p.a, h.hovered);
     }
     for (int i = 0; i < isize(t.b); ++i) {
         const Hit h = s.ui.hit("compare/b/" + std::to_string(i), t.b[i]);
-        if (h.clicked && tied) {
-            tie_tokens(s, t.pairs, *tied, i);
-            tied.reset();
+        if (h.clicked && selected) {
+            toggle_pair(s, t.pairs, *selected, i);
+            selected.reset();
         }
         draw_token(s, t.b[i], t.labels_b[i], !paired_b[i], false, h.hovered);
     }
@@ -69,7 +69,7 @@ void draw_tied_tokens(Scene& s, const Ties& t) {
 
 }  // namespace
 
-float draw_ties(Scene& s, Rect area) {
+float draw_token_pairing(Scene& s, Rect area) {
     constexpr float kBetween = 30;
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairRequest>();
@@ -78,18 +78,18 @@ float draw_ties(Scene& s, Rect area) {
     Rect rest = inset(area, size::center_pad, gap::close);
     const Rect line_a = take_top(rest, size::row_low, kBetween), line_b = take_top(rest, size::row_low);
     const Rect inside{line_a.x, area.y, line_a.w, line_b.bottom() - area.y};
-    Ties ties{s.sentence()->labels[0], other->labels[0], {}, {}, found->answer.texts};
-    ties.a = place_tokens(ui, ties.labels_a, line_a);
-    ties.b = place_tokens(ui, ties.labels_b, line_b);
-    const float wide = std::max(ties.a.back().right(), ties.b.back().right()) - inside.x;
+    PairedSentences both{s.sentence()->labels[0], other->labels[0], {}, {}, found->answer.texts};
+    both.a = place_tokens(ui, both.labels_a, line_a);
+    both.b = place_tokens(ui, both.labels_b, line_b);
+    const float wide = std::max(both.a.back().right(), both.b.back().right()) - inside.x;
     Viewport& seen = s.of<CompareState>().seen;
     seen.x -= ui.take_wheel(inside) * seen.across;
     scrolled_across(ui, inside, wide, seen);
-    for (auto* row : {&ties.a, &ties.b})
+    for (auto* row : {&both.a, &both.b})
         for (Rect& r : *row) r.x -= seen.x;
     ui.clip(inside);
-    draw_lines(ui, ties);
-    draw_tied_tokens(s, ties);
+    draw_lines(ui, both);
+    draw_paired_tokens(s, both);
     ui.unclip();
     return inside.h + gap::small;
 }

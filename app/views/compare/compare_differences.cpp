@@ -1,4 +1,4 @@
-// Under the maps of a comparison: where the two differ most, and how far they are apart at each token.
+// Lists the largest differences of a comparison, and draws a distance per token.
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +10,9 @@ namespace headlight {
 
 namespace {
 
-constexpr float kDifference = 72;  // the room of its value
+constexpr float kDifference = 72;  // width of a value
 
-/// "red 16 → ball 4": the place of a difference, its tokens cut to so many characters, never its positions.
+/// "red 16 → ball 4": truncates tokens to `max` characters, never positions.
 std::string name_of_place(const Scene& s, const PairedMap& m, int row, int column, size_t max) {
     const TokenPair &query = m.rows[row], &key = m.columns[column];
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
@@ -24,7 +24,7 @@ std::string name_of_place(const Scene& s, const PairedMap& m, int row, int colum
            shorten_middle(m.column_labels[column], max) + at(key);
 }
 
-/// The names of all places, each cut by as much as it must be.
+/// Truncates the names to fit.
 std::vector<std::string> names_of_places(const Scene& s, const PairedMap& m, float room) {
     constexpr size_t kWhole = 40, kLeast = 4;  // characters of a token
     std::vector<std::string> names;
@@ -37,7 +37,6 @@ std::vector<std::string> names_of_places(const Scene& s, const PairedMap& m, flo
     return names;
 }
 
-/// One difference: its place, a bar, the value; returns its hit.
 void draw_difference(Scene& s, Rect line, const PairedMap& m, int i, float named, const std::string& name) {
     const float largest = std::abs(m.largest[0].value);
     Ui& ui = s.ui;
@@ -72,7 +71,7 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
 
 namespace {
 
-/// The bar under the mouse, of which the token and its value are said; −1: none.
+/// Shows the hovered bar's token and value; returns its index, or −1.
 int pointed_bar(Scene& s, Rect bars, const std::vector<float>& values,
                 const std::vector<std::string>& labels) {
     constexpr const char* kPath = "compare/tokens";
@@ -85,10 +84,10 @@ int pointed_bar(Scene& s, Rect bars, const std::vector<float>& values,
     return i;
 }
 
-/// A bar of each token, the highlighted one in amber; returns the highest, or −1.
+/// Draws a bar per token; returns the index of the highest, or −1.
 int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
                     const std::vector<std::string>& labels, int highlighted, float largest) {
-    constexpr float kTold = 3;  // points of a bar that has a place of its own
+    constexpr float kMinNamed = 3;  // bars from this width are named as widgets
     Ui& ui = s.ui;
     const int count = isize(values), every = label_step(bars.w / float(count), count > 100 ? 40 : 22),
               pointed = pointed_bar(s, bars, values, labels);
@@ -96,7 +95,7 @@ int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
     for (int i = 0; i < count; ++i) {
         const Rect column = nth_column(bars, i, count);
         const bool on = i == highlighted, known = !std::isnan(values[i]);
-        if (column.w >= kTold) ui.name("compare/token/" + std::to_string(i), column);
+        if (column.w >= kMinNamed) ui.name("compare/token/" + std::to_string(i), column);
         if (i % every == 0)
             ui.text.draw_centered(column.middle_x(), bars.bottom() + gap::medium, kCaptionMono,
                                   on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
@@ -110,7 +109,7 @@ int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
     return highest;
 }
 
-/// The mean of what is known.
+/// Ignores NaN.
 double mean_of(const std::vector<float>& values) {
     double sum = 0;
     int count = 0;

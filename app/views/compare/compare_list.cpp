@@ -1,4 +1,4 @@
-// Under the grid of heads: those that differ most, or are nearest to the one that is shown.
+// Lists the heads that differ most, or are most similar to the shown one.
 #include <algorithm>
 #include <cmath>
 
@@ -19,14 +19,12 @@ void draw_compare_list(Scene& s, Rect area) {
     const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
     const char* values_are = "distance";
     const float room = area.w - s.ui.text.width(kCaption, values_are) - gap::medium;
-    const std::string title = s.session.document.comparison.what == Compared::changes
-                                  ? first_that_fits(s.ui, kCaption,
-                                                    {"Most affected by the interventions",
-                                                     "Most affected by interventions", "Most affected"},
-                                                    room)
-                              : itself ? "Heads that differ most"
-                              : models ? "Nearest to " + of_a + " in B"
-                                       : "Nearest to " + of_a;
+    const std::string title =
+        s.session.document.comparison.what == Compared::changes
+            ? first_that_fits(s.ui, kCaption, {"Change in pattern (JS)", "Change in pattern"}, room)
+        : itself ? "Heads that differ most"
+        : models ? "Most similar to " + of_a + " in B"
+                 : "Most similar to " + of_a;
     RankedHeads heads{"compare/row/", order_by(values, !itself), values,
                       itself ? std::pair{s.session.selection.block, s.session.selection.head}
                              : s.session.document.comparison.head,

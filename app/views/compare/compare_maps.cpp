@@ -1,4 +1,4 @@
-// A, B and their signed difference side by side, and what stands out in them.
+// Draws A, B and their signed difference side by side.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 struct Panel {
     int place;
     std::string letter, name;
-    const Matrix* cells;  // as they are drawn
+    const Matrix* cells;  // as drawn
     float value;          // of the shown cell
     bool is_signed;
     float largest;
@@ -27,7 +27,7 @@ struct Panel {
 constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestComparedCell = 64,
                 kWiderThanHigh = 1.6f, kMapTitle = 36, kStepNote = 24;
 
-/// Where its cells stand on the colors; what only one of both has is no cell.
+/// Maps a panel to colors; tokens that only one of both has get no cell.
 Matrix places_of_panel(const Panel& p, const PairedMap& m) {
     Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
     for (Index i = 0; i < places.size(); ++i) {
@@ -40,7 +40,7 @@ Matrix places_of_panel(const Panel& p, const PairedMap& m) {
     return places;
 }
 
-/// A dot for each place that only one of both has.
+/// Draws a dot for each place that only one of both has.
 void mark_absent(Ui& ui, const Grid& g, const Matrix& places) {
     if (cell_gap(ui, g.w, g.h) == 0) return;
     const float dot = 2 * ui.line();
@@ -50,8 +50,10 @@ void mark_absent(Ui& ui, const Grid& g, const Matrix& places) {
                 ui.fill(square_at(g.cell(int(r), int(c)).middle(), dot), ui.colors->l2);
 }
 
-/// A row or column of the pair that a cell stands for: the lit one where it is among them.
-int pair_index(int cell, int step, int lit) { return lit >= 0 && lit / step == cell ? lit : cell * step; }
+/// The row or column shown by a pooled cell: the highlighted one if it contains it.
+int pair_index(int cell, int step, int highlighted) {
+    return highlighted >= 0 && highlighted / step == cell ? highlighted : cell * step;
+}
 
 using Lit = std::optional<std::pair<int, int>>;  // row and column of the pair
 
@@ -87,13 +89,13 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const PairedMap& m, cons
     return out;
 }
 
-/// The room of a panel's title, and of its map.
+/// The area of a panel.
 Rect room_of_panel(Rect area, int place) {
     take_left(area, kRowNames + gap::tight);
     return nth_column(area, place, 3, kBetween);
 }
 
-/// The place under the mouse, in any of the three maps.
+/// Stores the cell hovered in any of the three maps.
 void point_at_pair(Scene& s, const PairedMap& m, const MatrixAnswer& answer, bool of_cells) {
     if (!answer.hovered) return;
     auto& cell = s.of<CompareState>().cell;
@@ -107,7 +109,7 @@ void point_at_pair(Scene& s, const PairedMap& m, const MatrixAnswer& answer, boo
     s.leave_text();
 }
 
-/// Row and column that are lit: under the mouse, else those of the shown cell.
+/// The highlighted row and column: hovered, else of the shown cell.
 std::optional<std::pair<int, int>> lit_cell(const Scene& s, const PairedMap& m, bool of_cells) {
     if (const auto& cell = s.of<CompareState>().cell) return cell;
     const auto cell = s.shown_cell();
@@ -137,10 +139,10 @@ void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
 }  // namespace
 
 float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array<std::string, 2>& names,
-                       float most_high) {
+                       float max_high) {
     Ui& ui = s.ui;
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
-    area.h = most_high;
+    area.h = max_high;
     const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
                 max = m.small_difference.cwiseAbs().maxCoeff();
     const bool alike = max < kNoise;

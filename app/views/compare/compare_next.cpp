@@ -1,4 +1,4 @@
-// The predictions of two runs as a table, and their divergence position by position.
+// Draws the predictions of two runs as a table, and their divergence by position.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,6 @@ namespace headlight {
 
 namespace {
 
-/// The parts of a line of the table.
 struct Line {
     Rect whole, token, bar_a, value_a, bar_b, value_b, points;
 };
@@ -65,8 +64,8 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     Rect inside = inset(area, size::center_pad, gap::small);
     if (pair.tokens.empty()) {
         ui.text.draw_wrapped(inside.x, inside.y + gap::large, inside.w, kBody, ui.colors->t2,
-                             "One of the two predicts nothing here: an encoder needs a mask token, and some "
-                             "models have no head.");
+                             "A or B predicts no token here: an encoder needs a mask token, and some models "
+                             "have no unembedding.");
         return;
     }
     const bool diverges = !pair.divergence.empty() && inside.h > kDivergence + kLeastTable;
@@ -75,7 +74,7 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     if (!diverges) return;
     ui.hairline(area.x, below.y, area.right(), below.y);
     take_top(below, 0, gap::medium);
-    draw_by_token(s, below, "How far apart the predictions are, position by position",
+    draw_by_token(s, below, "Divergence of predictions by position",
                   "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
                   index_of(pair.positions, pair.position_a));
 }

@@ -27,7 +27,6 @@ std::vector<JobRequest> corpus_jobs(const Scene& s, bool shown) {
 /// "stories.txt": the file, without its folder.
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-/// A path that is typed in place.
 void draw_file_field(Scene& s, Rect r) {
     Ui& ui = s.ui;
     const CorpusState& state = s.of<CorpusState>();
@@ -36,7 +35,7 @@ void draw_file_field(Scene& s, Rect r) {
         ui.fill(r, entry.hit.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
         ui.frame(r, ui.colors->l2, 1, size::corner);
         write(ui, inset(r, gap::small, 0), kCaptionMono, state.file.empty() ? ui.colors->t3 : ui.colors->t1,
-              state.file.empty() ? "path of a .txt, or of a dossier .json" : state.file);
+              state.file.empty() ? "Path to a .txt file or a saved analysis (.json)" : state.file);
     }
     if (entry.typed && !entry.typed->empty()) s.send("corpus", *entry.typed);
 }
@@ -48,13 +47,13 @@ bool has_dialog(CorpusState& state) {
 
 void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
     constexpr float kButton = 124, kRoom = 360;
-    Toolbar bar = title_toolbar(s, rest, "corpus/back", "Over a corpus");
+    Toolbar bar = title_toolbar(s, rest, "corpus/back", "Corpus");
     auto& state = s.of<CorpusState>();
     const auto button = [&](const char* path, const char* label) {
         return s.ui.button(path, band(bar.take_end(kButton, gap::small), size::button), label);
     };
     if (state.chooses) {
-        if (button("corpus/kept", "Back to these")) state.chooses = false;
+        if (button("corpus/kept", "Back")) state.chooses = false;
         return;
     }
     if (sheet) choose_head(s, bar, "corpus");
@@ -63,22 +62,22 @@ void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
         state.chooses = true;
 }
 
-/// "120 texts · 3,402 tokens · stories": what the sheet rests on.
-std::string rests_on(const Scene& s, const Dossier& d) {
+/// "120 texts · 3402 tokens · stories.txt".
+std::string corpus_summary(const Scene& s, const Dossier& d) {
     std::string out = std::to_string(d.texts) + (d.texts == 1 ? " text" : " texts") + " · " +
                       std::to_string(d.tokens) + " tokens";
     if (const std::string file = file_name(d.file); !file.empty()) out += " · " + shortened(file, 48);
     return out + (d.model == s.model()->name ? "" : " · of " + shortened(d.model, 48));
 }
 
-/// How far the reading is, with a way to end it and to go on.
+/// Draws the progress with a button to cancel or resume.
 void draw_corpus_progress(Scene& s, Rect line, const CorpusSweep::Found& found) {
     constexpr float kProgress = 320, kBar = 6, kButton = 120;
     Ui& ui = s.ui;
     const std::string texts = std::to_string(found.done) + " of " + std::to_string(found.texts) + " texts";
     if (!s.of<CorpusState>().reads) {
         const Rect button = band(take_left(line, kButton, gap::medium), size::button);
-        if (ui.button("corpus/read", button, found.done > 0 ? "Go on" : "Read")) s.send("corpus read", "on");
+        if (ui.button("corpus/read", button, found.done > 0 ? "Resume" : "Read")) s.send("corpus read", "on");
         ui.name("corpus/cancelled", line);
         return caption(ui, line, found.done > 0 ? "Cancelled at " + texts + "." : std::string("Cancelled."));
     }
@@ -98,7 +97,7 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
     const float wide =
         write(ui, title, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, chosen_head(s)));
     take_left(title, wide + gap::medium);
-    caption(ui, beside_title(title), rests_on(s, dossier));
+    caption(ui, beside_title(title), corpus_summary(s, dossier));
     Rect left =
         take_left(area, std::clamp(area.w * kLeftShare, std::min(kLeast, area.w / 2), kMax), gap::section);
     draw_corpus_statistics(s, take_top(left, corpus_statistics_height(left.h), gap::large), dossier);
@@ -127,10 +126,9 @@ void draw_corpus_start(Scene& s, Rect area) {
            area.h};
     write(ui, take_top(r, kLine, gap::small), kTitle, ui.colors->t1, "Every head over many texts");
     const std::string what =
-        "A file of texts, one a line: what each head does in all of them, with its spread, the pairs of "
-        "tokens "
-        "that it links most, each with its sentence, and which kinds of tokens it links. The model "
-        "reads them without interventions.";
+        "Open a text file, one example per line, to see what each head does across all of them: statistics "
+        "with their spread, its strongest pairs of tokens in context, and the kinds of tokens it links. The "
+        "model runs without interventions.";
     take_top(r, ui.text.draw_wrapped(r.x, r.y, r.w, kBody, ui.colors->t2, what), gap::wide);
     if (ui.on_page()) return;
     Rect line = take_top(r, size::button, gap::medium);
@@ -139,8 +137,7 @@ void draw_corpus_start(Scene& s, Rect area) {
         s.send("browse corpus");
     line.w = std::min(line.w, kFileField);
     draw_file_field(s, line);
-    caption(ui, take_top(r, size::line),
-            "Or drop a .txt on the window, or a dossier (.json) that was saved.");
+    caption(ui, take_top(r, size::line), "Or drop a .txt file or a saved analysis (.json) on the window.");
 }
 
 void draw_corpus(Scene& s, Rect area) {
@@ -200,7 +197,7 @@ std::optional<Status> write_corpus_document(const Scene& s, const std::filesyste
 
 View corpus_view() {
     return {.key = "corpus",
-            .name = "Over a corpus",
+            .name = "Corpus",
             .digit = 'N',
             .draw = draw_corpus,
             .offered = reads_text,

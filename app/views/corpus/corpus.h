@@ -1,4 +1,4 @@
-// Every head over the texts of a file: the sheet of the chosen one.
+// Shows the selected head over the texts of a file.
 #pragma once
 
 #include "analysis/corpus/dossier.h"
@@ -12,11 +12,11 @@ struct View;
 struct ViewPage;
 
 struct CorpusState {
-    std::string file;                // texts, one a line, or a dossier that was saved; "": none
-    uint64_t attempt = 0;            // grows when a file is named again
-    bool reads = true;               // else its reading was cancelled
-    bool chooses = false;            // another file: what was read stays until one is named
-    std::optional<bool> has_dialog;  // the desktop's own dialog for files; asked for once
+    std::string file;                // texts, one per line, or a saved dossier; "": none
+    uint64_t attempt = 0;            // incremented when a file is opened again
+    bool reads = true;               // else cancelled
+    bool chooses = false;            // choosing another file; keeps the current results
+    std::optional<bool> has_dialog;  // the desktop has a file dialog; cached
     Viewport seen;                   // of the list of pairs
     void visit(FieldVisitor& v) {
         v.text("corpus", file);
@@ -27,19 +27,19 @@ struct CorpusState {
     }
 };
 
-/// What is known of the file, as far as it was read; on a page what its question found.
+/// The results so far; on a page, the answer to its question.
 CorpusSweep::Found corpus_found(const Scene& scene);
 
 void draw_corpus(Scene& scene, Rect area);
-/// In place of a sheet, where no file was named: what it is for, and ways to name one.
+/// Draws the introduction and the ways to open a file, if none is open.
 void draw_corpus_start(Scene& scene, Rect area);
-/// The statistics of the head among those of all.
+/// Draws the statistics of the head among those of all.
 void draw_corpus_statistics(Scene& scene, Rect area, const Dossier& dossier);
-/// Which kinds of tokens it links.
+/// Draws the kinds of tokens it links.
 void draw_corpus_kinds(Scene& scene, Rect area, const Dossier& dossier);
-/// Its strongest pairs with their sentences.
+/// Draws its strongest pairs in context.
 void draw_corpus_pairs(Scene& scene, Rect area, const Dossier& dossier);
-/// How high they stand where both parts of the left column share so much room.
+/// The height of the statistics in a left column of this height.
 float corpus_statistics_height(float room);
 
 std::vector<Command> corpus_commands();

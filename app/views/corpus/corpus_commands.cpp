@@ -1,4 +1,4 @@
-// What can be done with a corpus: name a file, open the sentence of a pair.
+// Defines the commands of a corpus: open a file, open the sentence of a pair.
 #include <algorithm>
 
 #include "base/quoted.h"
@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-/// Without words the view opens as it is; "none" forgets the file.
+/// Opens the view without words; "none" closes the file.
 Status open_corpus(CommandContext& c, const std::string& words) {
     c.host.leave_texts();
     if (words == "none")
@@ -29,10 +29,10 @@ const Dossier* dossier_in(const CommandContext& c, CorpusSweep::Found& kept) {
 
 const char* needs_dossier(const CommandContext& c) {
     CorpusSweep::Found kept;
-    return c.model() && dossier_in(c, kept) ? nullptr : "No corpus was read yet: 'corpus FILE' reads one.";
+    return c.model() && dossier_in(c, kept) ? nullptr : "No corpus has been read; 'corpus FILE' reads one.";
 }
 
-/// Types the sentence of one of the head's strongest pairs, and shows its cell in the heat map.
+/// Enters the sentence of one of the head's strongest pairs, and locks its cell in the heat map.
 Status open_pair(CommandContext& c, const std::string& words) {
     CorpusSweep::Found kept;
     const Dossier& dossier = *dossier_in(c, kept);
@@ -45,11 +45,11 @@ Status open_pair(CommandContext& c, const std::string& words) {
     const CorpusLink& pair = pairs[*number];
     if (!pair.text->whole)
         return Error{"Line " + std::to_string(pair.text->line) +
-                     " is longer than what a dossier keeps of a text; open it from its file."};
+                     " is too long to be kept in a dossier; copy it from its file."};
     const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; };
     if (std::any_of(pair.text->text.begin(), pair.text->text.end(), is_control))
-        return Error{"The text of line " + std::to_string(pair.text->line) +
-                     " has line breaks or tabs, which the sentence has not: it would be another text."};
+        return Error{"Line " + std::to_string(pair.text->line) +
+                     " has line breaks or tabs, which the sentence field cannot hold."};
     const std::pair<int, int> cell{pair.query, pair.key};
     const bool same = c.host.text(TextName::sentence) == pair.text->text;
     selection.choose(selection.block, selection.head);
@@ -67,11 +67,12 @@ Status open_pair(CommandContext& c, const std::string& words) {
 
 std::vector<Command> corpus_commands() {
     return {
-        opens_view("corpus", row({"corpus [FILE]", "Statistics over a corpus…",
-                                  "every head over the texts of a file, one a line: corpus stories.txt"},
-                                 open_corpus)),
+        opens_view("corpus",
+                   row({"corpus [FILE]", "Analyze many texts…",
+                        "analyze every head over a text file, one text per line: corpus stories.txt"},
+                       open_corpus)),
         row({"corpus pair NUMBER", "Corpus: open a pair",
-             "type the sentence of one of the head's strongest pairs and show its cell"},
+             "enter the sentence of one of the head's strongest pairs and show its cell"},
             open_pair, needs_dossier),
         row({"browse corpus", "Corpus: choose a file", "choose a file of texts with the desktop's dialog"},
             [](CommandContext& c) { c.host.browse_corpus(); })};

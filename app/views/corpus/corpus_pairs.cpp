@@ -1,4 +1,4 @@
-// A head's strongest pairs of tokens over many texts, each in its sentence.
+// Draws a head's strongest pairs of tokens over many texts, in context.
 #include <algorithm>
 #include <array>
 
@@ -17,13 +17,13 @@ size_t byte_at(const std::string& text, int code_point) {
     return at;
 }
 
-/// A sentence in five pieces: before, the token that stands first, between, the other one, behind.
+/// A sentence in five pieces: before, first token, between, second token, after.
 struct MarkedText {
     std::array<std::string, 5> pieces;
     bool query_first = false;
 };
 
-/// A token as it stands in a text, without the blank before it.
+/// Excludes leading spaces.
 Span without_blanks(const std::string& text, Span place) {
     while (place.begin < place.end && text[byte_at(text, place.begin)] == ' ') ++place.begin;
     return place;
@@ -46,7 +46,7 @@ std::optional<MarkedText> marked_text(const CorpusLink& link) {
                       query_first};
 }
 
-/// The end of a text that fits, behind "…".
+/// Truncates the beginning of a text to fit, with "…".
 std::string fitted_end(Ui& ui, Font font, const std::string& text, float room) {
     if (ui.text.width(font, text) <= room) return text;
     std::vector<size_t> starts;
@@ -57,7 +57,7 @@ std::string fitted_end(Ui& ui, Font font, const std::string& text, float room) {
     return "…" + (fits == starts.end() ? std::string() : text.substr(*fits));
 }
 
-/// What stands before the pair keeps its end, what stands between its ends, what stands behind its beginning.
+/// Truncates the text before the pair at its start, between at its middle, after at its end.
 void fit_pieces(Ui& ui, MarkedText& m, float room) {
     constexpr float kBetween = 0.5f;
     const Font font = kBody;
@@ -69,13 +69,13 @@ void fit_pieces(Ui& ui, MarkedText& m, float room) {
                fitted_end(ui, font, p[2], half).substr(std::string("…").size());
     }
     room -= ui.text.width(font, p[2]);
-    const float before = ui.text.width(font, p[0]), behind = ui.text.width(font, p[4]);
-    const float for_before = std::max(room / 2, room - behind);
+    const float before = ui.text.width(font, p[0]), after = ui.text.width(font, p[4]);
+    const float for_before = std::max(room / 2, room - after);
     p[0] = fitted_end(ui, font, p[0], for_before);
     p[4] = ui.text.fitted(font, p[4], room - std::min(before, for_before));
 }
 
-/// The sentence in one line; the query's token as queries are, the key's as keys are.
+/// Draws the sentence on one line, with the query and the key as chips.
 void draw_marked(Scene& s, Rect line, const CorpusLink& link) {
     Ui& ui = s.ui;
     auto marked = marked_text(link);
@@ -136,9 +136,9 @@ void draw_corpus_pairs(Scene& s, Rect area, const Dossier& d) {
     Rect head = take_top(area, kPairHead);
     take_right(head, gap::medium);
     caption(ui, take_right(head, kPairWeight), "weight", Flush::right);
-    caption(ui, head, "Strongest pairs, each once: query → key, in their sentences");
+    caption(ui, head, "Strongest distinct pairs, query → key, in context");
     if (pairs.empty()) {
-        write(ui, take_top(area, size::line), kBody, ui.colors->t2, "No pair was kept.");
+        write(ui, take_top(area, size::line), kBody, ui.colors->t2, "No pairs.");
         return;
     }
     Viewport& seen = s.of<CorpusState>().seen;

@@ -1,4 +1,4 @@
-// A head's statistics over many texts, each among those of all heads; and the kinds of tokens that it links.
+// Draws a head's statistics over many texts among those of all heads, and the kinds of tokens it links.
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +30,7 @@ MeanRange range_of_means(const Dossier& d, int statistic) {
     return out;
 }
 
-/// "3 of 32": how many heads have a more telling mean, and how many have one.
+/// "3 of 32": the rank of the head's mean.
 std::string rank_text(const Dossier& d, int statistic, double mean) {
     int known = 0, before = 0;
     for (const HeadDossier& head : d.heads) {
@@ -42,7 +42,7 @@ std::string rank_text(const Dossier& d, int statistic, double mean) {
     return std::to_string(before + 1) + " of " + std::to_string(known);
 }
 
-/// The head whose mean is nearest to a place on the strip.
+/// The head whose mean is nearest to a position on the strip.
 int head_near(const Dossier& d, int statistic, const MeanRange& range, float place) {
     int out = -1;
     float min = 1e9f;
@@ -56,7 +56,7 @@ int head_near(const Dossier& d, int statistic, const MeanRange& range, float pla
     return out;
 }
 
-/// A mark for each head; this one's mean, and one deviation to either side.
+/// Draws a mark for each head, and this head's mean ± deviation.
 void draw_spread(Scene& s, Rect strip, const Dossier& d, int statistic, const MeanRange& range) {
     constexpr float kMark = 1.5f, kDot = 5, kDeviation = 4;
     Ui& ui = s.ui;
@@ -78,7 +78,7 @@ void draw_spread(Scene& s, Rect strip, const Dossier& d, int statistic, const Me
     ui.disc({x(own.mean), strip.middle_y()}, kDot, ui.colors->accent);
 }
 
-/// The head under the mouse is named; a press chooses it.
+/// Names the hovered head; click selects it.
 void answer_spread(Scene& s, Rect strip, const Dossier& d, int statistic, const MeanRange& range) {
     const std::string path = std::string("corpus/spread/") + head_statistics()[statistic].key;
     const Hit hit = s.ui.hit(path, inset(strip, 0, -gap::tight));
@@ -92,14 +92,14 @@ void answer_spread(Scene& s, Rect strip, const Dossier& d, int statistic, const 
     s.ui.fill({x - 1, strip.y - 2, 2, strip.h + 4}, s.ui.colors->hover);
     s.ui.tooltip(path + "/" + head_path(c, h), hit,
                  "Head " + head_name(c, h) + ": " + number(value.mean, 3) + " ± " +
-                     number(value.deviation, 3) + ". Press to choose it.",
+                     number(value.deviation, 3) + ". Click to select it.",
                  0);
     if (!hit.clicked) return;
     s.select(h.block, h.head);
     s.leave_text();
 }
 
-/// Where the parts of a statistic's line stand; narrow ones have no room for the rank.
+/// Parts of a statistic's line; a narrow one has no rank.
 struct StatisticLine {
     Rect name, strip, numbers, rank;
 };
@@ -140,7 +140,7 @@ std::vector<std::string> kind_names() {
     return out;
 }
 
-/// The mean share of each row's weight, from the kind of its query to that of its key.
+/// The mean share of each row's weight, from query kind to key kind.
 MatrixView kinds_matrix(const Scene& s, const Matrix& links, const std::vector<std::string>& names) {
     constexpr float kCell = 58, kRowNames = 120;
     const auto kind = [](int i) {
@@ -181,12 +181,11 @@ void draw_corpus_statistics(Scene& s, Rect area, const Dossier& d) {
 
 void draw_corpus_kinds(Scene& s, Rect area, const Dossier& d) {
     constexpr float kHeading = 26, kLeastCell = 14;
-    caption(
-        s.ui, take_top(area, kHeading),
-        first_that_fits(s.ui, kCaption,
-                        {"Which kinds of tokens it links: the mean share of each row’s weight",
-                         "Kinds of tokens it links: share of each row’s weight", "Kinds of tokens it links"},
-                        area.w));
+    caption(s.ui, take_top(area, kHeading),
+            first_that_fits(
+                s.ui, kCaption,
+                {"Kinds of tokens it links: mean share of each row’s weight", "Kinds of tokens it links"},
+                area.w));
     const std::vector<std::string> names = kind_names();
     MatrixView view = kinds_matrix(s, d.heads[chosen_head(s)].links, names);
     const MatrixLayout l = arrange_matrix(s.ui, area, view);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kMaxEdgesFrom = 100;
 
-/// Whether the circuit alone keeps most of what is explained, and the others without it do not.
+/// True if the circuit alone keeps most of the metric, and the other heads alone do not.
 bool suffices(const Explanation& of) {
     constexpr float kKept = 0.9f, kLost = 0.5f;
     const bool difference = of.metric.kind == MetricKind::difference;
@@ -27,8 +27,8 @@ std::string claim(const Scene& s, const Explanation& of) {
     const size_t heads = of.heads.size();
     const std::string count = heads < std::size(kCounts) ? kCounts[heads] : std::to_string(heads);
     const std::string verb = suffices(of) ? heads == 1 ? "finds " : "find "
-                             : heads == 1 ? "counts most for "
-                                          : "count most for ";
+                             : heads == 1 ? "matters most for "
+                                          : "matter most for ";
     return count + " of " + std::to_string(s.model()->config.head_count()) + " heads " + verb +
            answer_name(s, of) + ".";
 }
@@ -61,8 +61,8 @@ void draw_heading(Scene& s, Rect& rest, const Explanation& of) {
               ? running_stage(of)
               : first_that_fits(s.ui, kTitle, {claim(s, of) + check_text(of), claim(s, of)}, rest.w));
     write(s.ui, take_top(rest, kNote, gap::small), kCaption, s.ui.colors->t3,
-          "An edge shows how far " + metric_label(*s.model(), of.metric) +
-              " falls when that path alone is cut. Every value is measured, none estimated.");
+          "Edge: drop of " + metric_label(*s.model(), of.metric) +
+              " when only that path is cut. All values are measured, not estimated.");
 }
 
 /// "Edges from [—o——] 1.2 logits".
@@ -168,14 +168,13 @@ std::vector<NumberTable> explain_numbers(const Scene& s) {
 std::string not_explained(const Scene& s) { return explanation_found(s).refusal; }
 
 std::vector<Command> explain_commands() {
-    return {opens_view("explain",
-                       number_row({"explain from", "Explain this: weakest solid path",
-                                   "the weakest path that is drawn solid, in logits: explain from 1.5"},
-                                  0.0f, kMaxEdgesFrom, of_state(&ExplainState::edges_from)))};
+    return {opens_view("explain", number_row({"explain from", "Explain this: weakest solid path",
+                                              "the weakest path drawn solid, in logits: explain from 1.5"},
+                                             0.0f, kMaxEdgesFrom, of_state(&ExplainState::edges_from)))};
 }
 
 const char* predicts_no_token(const Model& model) {
-    return model.has_logits() ? no_weights(model) : "This model predicts no token that could be explained.";
+    return model.has_logits() ? no_weights(model) : "This model predicts no tokens to explain.";
 }
 
 }  // namespace

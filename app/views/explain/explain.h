@@ -1,4 +1,4 @@
-// The circuit behind a prediction: tokens, heads by layer, the answer, and the paths between them.
+// Shows the circuit of a prediction: tokens, heads by layer, the answer, and the paths between them.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ struct View;
 
 struct ExplainState {
     float edges_from = 0;                   // the weakest solid path, in logits; 0: Explanation::edges_from
-    bool measures = true;                   // else keep what is known
-    std::optional<PathEdge> pointed, held;  // found again by same_path()
+    bool measures = true;                   // else cancelled
+    std::optional<PathEdge> pointed, held;  // compared by same_path()
     void visit(FieldVisitor& visitor);
 };
 
@@ -22,13 +22,13 @@ ExplanationFound explanation_found(const Scene& scene);
 
 /// "red 16 → 1.1", "0.0 → ball".
 std::string edge_name(const Scene& scene, const Explanation& of, const PathEdge& edge);
-/// "99.98 %": with a second digit near 1, where one would round up.
+/// "99.98 %": with a second decimal near 1, where one would round up.
 std::string probability_text(float probability);
-/// Whether an edge is highlighted: held, or pointed at while none is.
+/// True if an edge is held, or hovered while none is held.
 bool is_highlighted(const Scene& scene, const PathEdge& edge);
 /// The weakest solid edge of the drawing.
 float edges_from(const Scene& scene, const Explanation& of);
-/// The token that is explained, or both of a difference: "ball", "Mary − John".
+/// The explained token, or both of a difference: "ball", "Mary − John".
 std::string answer_name(const Scene& scene, const Explanation& of);
 
 void draw_explanation(Scene& scene, Rect area, const Explanation& of);

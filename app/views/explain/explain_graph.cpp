@@ -1,4 +1,4 @@
-// The drawing: words at the left, heads by layer, the answer at the right, paths as curves with their values.
+// Draws the circuit: words on the left, heads by layer, the answer on the right, paths as labeled curves.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -25,7 +25,6 @@ struct DrawnPath {
     bool solid, on;
 };
 
-/// A token of one of the texts that heads attend to.
 struct Word {
     int stack, token;
     auto operator<=>(const Word&) const = default;
@@ -35,10 +34,10 @@ struct WordNode {
     Rect place;
 };
 
-/// Positions of all that is drawn.
+/// The layout of the drawing.
 struct CircuitPlan {
     std::vector<HeadNode> heads;
-    std::vector<std::pair<int, std::string>> columns;  // block, where its name stands
+    std::vector<std::pair<int, std::string>> columns;  // block and its name
     std::vector<float> column_x;
     float column_wide = 0;
     std::vector<WordNode> words;
@@ -65,7 +64,7 @@ Word predicting(const Scene& s, const Explanation& of) {
     return {isize(s.sentence()->labels) - 1, of.metric.position};
 }
 
-/// The words that a path leaves.
+/// The words that a path starts from.
 std::set<Word> words_used(const Scene& s, const Explanation& of) {
     std::set<Word> out;
     for (const PathEdge& edge : of.edges)
@@ -73,7 +72,7 @@ std::set<Word> words_used(const Scene& s, const Explanation& of) {
     return out;
 }
 
-/// The words to show: all if they fit, else those that a path leaves, and the one that predicts.
+/// All words if they fit, else those that a path starts from and the one that predicts.
 std::vector<Word> words_shown(const Scene& s, const Explanation& of, float high) {
     constexpr float kMinRow = 16;
     std::vector<Word> all;
@@ -95,7 +94,7 @@ void place_words(const Scene& s, const Explanation& of, Rect column, CircuitPlan
                                std::min(kWordWide, column.w) - kWordIndex, row - 2}});
 }
 
-/// One column for each block that has a head of the circuit, its heads spread over the height.
+/// Places one column per block with heads of the circuit.
 void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& plan) {
     std::vector<int> blocks;
     for (const AttentionHead head : of.heads)
@@ -110,7 +109,7 @@ void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& 
         plan.column_x.push_back(column.middle_x() - std::min(kNodeWide, column.w) / 2);
         const float high = std::clamp(column.h / float(own.size()) - gap::close, size::line, kNodeHigh),
                     wide = std::min(kNodeWide, column.w - gap::tight);
-        // Lower for later layers, so that edges into the answer do not lie over one another.
+        // Lowers later layers, so that edges into the answer do not overlap.
         const float crowded = (high + gap::close) * float(own.size()) / column.h,
                     lean = 0.14f * column.h * std::max(0.0f, 1 - 1.4f * crowded) *
                            (float(b) / float(std::max<size_t>(1, blocks.size() - 1)) - 0.5f);
@@ -133,8 +132,7 @@ CircuitPlan plan_circuit(const Scene& s, const Explanation& of, Rect area) {
     return plan;
 }
 
-/// Where each path leaves and arrives: those of one side of a node stand apart, in the order of their other
-/// ends.
+/// Spreads the ends of paths along each side of a node, ordered by their other ends.
 std::vector<DrawnPath> drawn_paths(const Scene& s, const Explanation& of, const CircuitPlan& plan) {
     std::vector<DrawnPath> out;
     const float solid = edges_from(s, of);
@@ -257,7 +255,7 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
               inside.w));
     ui.tooltip(path, hit,
                "Head " + name + ": " + signed_number(of.direct[node.head], 2) +
-                   " straight to the answer; ablated, the answer falls by " +
+                   " directly to the answer; ablating the head lowers it by " +
                    number(of.ablated[node.head], 2) + ". Click to select it.");
     if (!hit.clicked) return;
     s.select(node.head.block, node.head.head);

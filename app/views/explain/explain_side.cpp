@@ -1,4 +1,4 @@
-// Beside the drawing: the path that is held, what the circuit does alone and left out, and the progress.
+// Lists the held path, the check of the circuit alone and of the other heads, and the progress.
 #include <cmath>
 
 #include "parts/metric.h"
@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-/// The path that is held or pointed at, or the strongest between two heads.
+/// The held or hovered path, else the strongest between two heads.
 const PathEdge* shown_edge(const Scene& s, const Explanation& of) {
     for (const PathEdge& edge : of.edges)
         if (is_highlighted(s, edge)) return &edge;
@@ -56,7 +56,7 @@ void list_progress(Scene& s, SidePanel& panel, const Explanation& of) {
     auto& measures = s.of<ExplainState>().measures;
     if (of.whole() || s.ui.on_page()) return;
     panel.y += gap::small;
-    if (s.ui.link("explain/cancel", panel.at.right(), panel.y, measures ? "Cancel" : "Go on"))
+    if (s.ui.link("explain/cancel", panel.at.right(), panel.y, measures ? "Cancel" : "Resume"))
         measures = !measures;
 }
 
