@@ -186,10 +186,11 @@ Status check_view(const RenderOptions& o, const View& view, const Model& model) 
     if (!view.offered(model))
         return Error{"The view " + o.view + " does not go with " + model.name + "; try --view head."};
     const std::string corpus = o.word("corpus");
-    const bool dossier = view.take_corpus && is_dossier(corpus);
+    const bool reads_file = std::string_view(view.key) == kCorpusView,
+               dossier = reads_file && is_dossier(corpus);
     if (const char* missing = view.missing(model); missing && !dossier)
         return Error{"The view " + o.view + " has nothing to show: " + missing};
-    if (view.take_corpus && (corpus.empty() || corpus == "-"))
+    if (reads_file && (corpus.empty() || corpus == "-"))
         return Error{"--view corpus draws a file: give --corpus FILE, texts (one per line) or a dossier."};
     return success();
 }

@@ -150,16 +150,16 @@ void draw_outlines(Scene& s, const HeadGrid& g) {
     const auto outline_head = [&](std::pair<int, int> head, ImU32 color, float width) {
         outline(g.thumb(head.first, head.second), color, width);
     };
-    if (view.second_head && s.session.document.comparison.what == Compared::heads)
-        outline_head(s.session.document.comparison.head, ui.colors->t1, 1);
+    const ShownHeads heads = shown_heads(s, view);
+    if (heads.second) outline_head({heads.second->block, heads.second->head}, ui.colors->t1, 1);
     if (selection.hovered.head) outline_head(*selection.hovered.head, ui.colors->hover, 1);
     if (view.group)
         if (const auto group = view.group(s.session, s.model()->config)) {
             for (const auto& [block, head] : group->heads) outline_head({block, head}, ui.colors->accent, 1);
             return;
         }
-    const bool of_layer = view.shows == View::Shows::layer || (view.of_layer && view.of_layer(s.session));
-    if (!of_layer) return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
+    if (!heads.whole_layer && view.shows != View::Shows::layer)
+        return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
     Rect layer = g.thumb(selection.block, 0);
     layer.w = g.w * float(s.model()->config.heads(selection.block)) - kBetweenHeads;
     outline(layer, ui.colors->accent, 2);

@@ -211,7 +211,7 @@ Rect draw_presentation(Scene& s, Rect window, const View& view) {
     Rect rest = window;
     const Rect head = inset(take_top(rest, kPresentHead), size::center_pad, 0),
                hint = inset(take_bottom(rest, kHintLine), size::center_pad, 0);
-    const std::string title = view.fills_window ? "" : view_title(s, view);
+    const std::string title = view.fills_window() ? "" : view_title(s, view);
     const float wide = write(ui, head, kTitle, ui.colors->t1, title);
     Rect value = head;
     take_left(value, wide, gap::wide);

@@ -151,7 +151,7 @@ std::vector<Command> brush_commands() {
 }
 
 const char* fills_window(const CommandContext& c) {
-    return c.model() && shown_view(c).fills_window ? nullptr : "";
+    return c.model() && shown_view(c).fills_window() ? nullptr : "";
 }
 
 /// Opens a sheet for the label when called without words.

@@ -43,16 +43,14 @@ std::vector<Command> layer_heads_commands() {
                 show_heads, needs_sentence)};
 }
 
-std::optional<AttentionHead> drawn_alone(const Session& s, const ModelConfig& c) {
+ShownHeads drawn_heads_of_layer(const Session& s, const ModelConfig& c) {
     const std::set<int>& hidden = s.of<LayerHeads>().hidden;
-    const int block = s.selection.shown_head().first, heads = c.heads(block);
-    std::optional<AttentionHead> alone;
-    for (int head = 0; head < heads; ++head) {
-        if (hidden.count(head)) continue;
-        if (alone) return std::nullopt;
-        alone = AttentionHead{block, head};
-    }
-    return heads > 1 ? alone : std::nullopt;
+    const auto [block, chosen] = s.selection.shown_head();
+    int drawn = 0, last = chosen;
+    for (int head = 0; head < c.heads(block); ++head)
+        if (!hidden.count(head)) ++drawn, last = head;
+    const bool alone = drawn == 1 && c.heads(block) > 1;
+    return {{block, alone ? last : chosen}, !alone, {}};
 }
 
 std::vector<int> drawn_heads(const Scene& s) {

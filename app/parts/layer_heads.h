@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "parts/scene.h"
+#include "parts/view.h"
 #include "session/commands/command.h"
 
 namespace headlight {
@@ -18,8 +18,8 @@ struct LayerHeads {
 
 std::vector<Command> layer_heads_commands();
 
-/// The only head drawn of several; none if several are drawn.
-std::optional<AttentionHead> drawn_alone(const Session& session, const ModelConfig& config);
+/// Returns the shown layer, or its only drawn head.
+ShownHeads drawn_heads_of_layer(const Session& session, const ModelConfig& config);
 /// The drawn heads of the shown layer.
 std::vector<int> drawn_heads(const Scene& scene);
 

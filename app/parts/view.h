@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,17 @@ namespace headlight {
 
 struct ViewPage;
 
+/// The head or layer that a view of one shows; `second` is a head that it is compared with.
+struct ShownHeads {
+    AttentionHead head;
+    bool whole_layer = false;
+    std::optional<AttentionHead> second;
+};
+
 /// A row of the table of views, made by NAME_view().
 struct View {
     enum class Shows { head, layer, model };
+    enum class Panels { both, no_inspector, none };
     /// Replace the ranking below the grid of heads, and the inspector; false keeps the default.
     struct Sides {
         bool (*list)(Scene& scene, Rect area) = nullptr;
@@ -37,28 +46,23 @@ struct View {
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
     Sides beside = {};
     float page_w = 944, page_h = 720;  // default size of its figure
-    bool fills_window = false;         // closes both panels; not a tab
+    Panels panels = Panels::both;      // open beside it
     float least_high = 120;            // a lower window shows a message instead
-    bool closes_inspector = false;
-    bool second_head = false;  // shows a second head, outlined in the grid
-    bool second_run = false;   // compares the shown run with another one
+    bool second_run = false;           // compares the shown run with another one
     /// Its background jobs; `shown`: it is the current view.
     std::vector<JobRequest> (*jobs)(const Scene& scene, bool shown) = nullptr;
     /// Shows attention to a source: the target is generated if none is typed, and the view, not the
     /// generation bar, lists the alternatives of a token.
     bool of_target = false;
     bool of_model = false;  // needs no sentence
-    /// If a view of a head shows a whole layer: the command whose word "head" shows the head; else null.
-    const char* (*of_layer)(const Session& session) = nullptr;
-    /// The only head that a view of a layer draws; none if several.
-    std::optional<AttentionHead> (*alone)(const Session& session, const ModelConfig& config) = nullptr;
+    /// Returns the heads shown instead of what `shows` says. A view of a head that can show its layer has a
+    /// command "KEY of" whose word "head" returns to the head.
+    ShownHeads (*heads)(const Session& session, const ModelConfig& config) = nullptr;
     /// The heads that it aggregates instead of showing the selected head; none: it shows the head.
     std::optional<HeadGroup> (*group)(const Session& session, const ModelConfig& config) = nullptr;
     /// Its own figure, sized to its cells; none: the page is drawn.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
     bool figure_of_answer = false;  // of the answer, not only of the trace
-    /// Opens a file of texts, or a saved dossier.
-    void (*take_corpus)(Session& session, const std::string& path) = nullptr;
     /// Writes its own file format; none if the path has another extension.
     std::optional<Status> (*write)(const Scene& scene, const std::filesystem::path& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // for export as CSV; required
@@ -66,6 +70,8 @@ struct View {
     StateVisit visit = nullptr;                                         // visits its saved state
     Viewport& (*seen)(StateBag& states) = nullptr;  // its viewport; null: it does not scroll
     std::vector<Command> (*commands)() = nullptr;   // besides those of its fields
+
+    bool fills_window() const { return panels == Panels::none; }
 };
 
 /// Predicates for `offered` and `missing`.

@@ -21,34 +21,16 @@ std::string layer_title(const ModelConfig& c, int block) {
     return row_of(kNames, c.block(block).kind) + std::to_string(c.block(block).layer);
 }
 
-/// "Head 2.0", "Head 2.0 − 3.2" where it is compared with another one.
-std::string head_title(const Scene& s, const View& view, AttentionHead head) {
-    const ModelConfig& c = s.model()->config;
-    const Comparison& compared = s.session.document.comparison;
-    const bool two = view.second_head && compared.what == Compared::heads;
-    const AttentionHead other{compared.head.first, compared.head.second};
-    return "Head " + head_name(c, head) + (two && c.has_head(other) ? " − " + head_name(c, other) : "");
-}
-
 }  // namespace
 
 std::string view_title(const Scene& s, const View& view) {
+    if (view.shows == View::Shows::model) return "All layers";
     const ModelConfig& c = s.model()->config;
-    const auto [block, head] = s.session.selection.shown_head();
-    const bool of_layer = view.of_layer && view.of_layer(s.session) && !s.session.selection.hovered.preview;
-    switch (view.shows) {
-        case View::Shows::head:
-            if (view.group && !s.session.selection.hovered.preview)
-                if (const auto group = view.group(s.session, c)) return group_title(c, *group);
-            return of_layer ? layer_title(c, block) : head_title(s, view, {block, head});
-        case View::Shows::layer:
-            if (view.alone)
-                if (const auto alone = view.alone(s.session, c)) return head_title(s, view, *alone);
-            return layer_title(c, block);
-        case View::Shows::model:
-            break;
-    }
-    return "All layers";
+    if (view.group && !s.session.selection.hovered.preview)
+        if (const auto group = view.group(s.session, c)) return group_title(c, *group);
+    const ShownHeads heads = shown_heads(s, view);
+    if (heads.whole_layer) return layer_title(c, heads.head.block);
+    return "Head " + head_name(c, heads.head) + (heads.second ? " − " + head_name(c, *heads.second) : "");
 }
 
 const Theme& page_theme() {
@@ -65,7 +47,7 @@ namespace {
 constexpr float kTitleHeight = 44, kMethodsHeight = 44;
 
 std::string methods_of(const Scene& s, const View& view) {
-    std::string shown = view.fills_window ? std::string(view.name) : view_title(s, view);
+    std::string shown = view.fills_window() ? std::string(view.name) : view_title(s, view);
     for (const char* word : {"Head", "Layer", "Encoder", "Decoder", "Cross", "All"})  // within a sentence
         if (shown.rfind(word, 0) == 0) shown[0] = char(std::tolower(static_cast<unsigned char>(shown[0])));
     return methods_caption(*s.sentence()->trace, shown);
@@ -164,7 +146,7 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
 }
 
 void size_page(ViewPage& page, float width, float height) {
-    const float min = views()[page.view].fills_window ? 1000 : 760;
+    const float min = views()[page.view].fills_window() ? 1000 : 760;
     const auto wide = page.style.width(), high = page.style.height();
     page.zoom = float(style_zoom(page.style));
     if (wide) page.zoom = std::min(page.zoom, float(*wide) / min);
@@ -189,7 +171,7 @@ Drawing draw_view_page(ViewPage page) {
                 with_scene_on(page, canvas, [&](Scene& s) {
                     if (!page.style.transparent) s.ui.fill({0, 0, page.width, high}, s.ui.colors->bg1);
                     const std::string automatic =
-                        view.fills_window ? std::string(view.name) : view_title(s, view);
+                        view.fills_window() ? std::string(view.name) : view_title(s, view);
                     if (title > 0)
                         s.ui.text.draw(24, 26, kTitle, s.ui.colors->t1,
                                        page.style.title == "auto" ? automatic : page.style.title);

@@ -73,15 +73,12 @@ Status give_config(Session& session, const std::string& path) {
 
 Status give_corpus(Session& session, const Model* model, const std::string& path) {
     if (!model) return Error{"No model is open yet, which would read the texts."};
-    for (const View& view : views())
-        if (view.take_corpus) {
-            if (!view.offered(*model))
-                return Error{model->name +
-                             " reads pictures, and a corpus is texts; open a model that reads text."};
-            if (const char* missing = view.missing(*model)) return Error{missing};
-            view.take_corpus(session, absolute_path(expand_home(path)).string());
-            open_view(session, view.key);
-        }
+    const View& view = *find_view(kCorpusView);
+    if (!view.offered(*model))
+        return Error{model->name + " reads pictures, and a corpus is texts; open a model that reads text."};
+    if (const char* missing = view.missing(*model)) return Error{missing};
+    session.of<CorpusState>().read(absolute_path(expand_home(path)).string());
+    open_view(session, kCorpusView);
     session.sheet.reset();
     return success();
 }
@@ -91,7 +88,7 @@ bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.sessio
 void open_view(Session& session, const char* key) {
     const auto view = std::find_if(views().begin(), views().end(),
                                    [&](const View& v) { return std::string_view(v.key) == key; });
-    if (!session.selection.view || !views()[*session.selection.view].fills_window)
+    if (!session.selection.view || !views()[*session.selection.view].fills_window())
         session.selection.view_before = session.selection.view;
     session.selection.view = view - views().begin();
 }
@@ -121,12 +118,19 @@ void open_named_view(Session& session, const std::string& name) {
     if (const View* view = find_view(name)) open_view(session, view->key);
 }
 
+ShownHeads shown_heads(const Scene& s, const View& view) {
+    if (view.heads) return view.heads(s.session, s.model()->config);
+    const auto [block, head] = s.session.selection.shown_head();
+    return {.head = {block, head}, .whole_layer = view.shows == View::Shows::layer};
+}
+
 void close_view(Session& session) { session.selection.view = session.selection.view_before; }
 
 void show_head(const Scene& s, int block, int head) {
     s.select(block, head);
     const View& view = shown_view(s.session, *s.model());
-    if (const char* of = view.of_layer ? view.of_layer(s.session) : nullptr) s.send(of, "head");
+    const bool shows_layer = view.shows == View::Shows::head && shown_heads(s, view).whole_layer;
+    if (shows_layer) s.send(std::string(view.key) + " of", "head");
     s.leave_text();
 }
 

@@ -10,6 +10,8 @@
 
 namespace headlight {
 
+constexpr const char* kCorpusView = "corpus";  // shows heads over the texts of a file
+
 std::span<const View> views();
 
 /// Gives a picture to the view that is shown; false where it takes none.
@@ -27,6 +29,8 @@ std::span<const StateVisit> view_visits();
 /// The view of a model: the chosen one where it is offered and says something, else the first that is.
 size_t view_for(const Session& session, const Model& model);
 const View& shown_view(const Session& session, const Model& model);
+/// Returns the head or layer that a view of one shows now, `hovered` included.
+ShownHeads shown_heads(const Scene& scene, const View& view);
 /// Whether a sheet lies over the view; the palette does not count, which closes before it acts.
 bool behind_sheet(const CommandContext& context);
 

@@ -60,7 +60,7 @@ void escape(CommandContext& c) {
         s.sheet.reset();
     else if (s.presenting)
         s.presenting = false;
-    else if (s.selection.view && views()[*s.selection.view].fills_window)
+    else if (s.selection.view && views()[*s.selection.view].fills_window())
         close_view(s);
     else if (c.host.has_focus())
         c.host.drop_focus();

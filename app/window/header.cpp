@@ -34,7 +34,7 @@ Tabs arrange_tabs(Scene& s, float room) {
     Tabs tabs;
     float all = 0, widest = 0;
     for (const View& v : views()) {
-        if (!v.offered(*s.model()) || v.fills_window) continue;
+        if (!v.offered(*s.model()) || v.fills_window()) continue;
         tabs.views.push_back(&v);
         all += ui.text.width(kBody, v.name);
         widest = std::max(widest, ui.text.width(kCaption, v.name));

@@ -76,8 +76,8 @@ struct Places {
 Places places_in(Scene& s, Rect w, const View* view) {
     Places p;
     p.narrow = w.w < kNarrowWindow;
-    p.alone = view && view->fills_window && (s.sentence() || view->of_model);
-    p.closed = view && view->closes_inspector && s.sentence();
+    p.alone = view && view->fills_window() && (s.sentence() || view->of_model);
+    p.closed = view && view->panels == View::Panels::no_inspector && s.sentence();
     p.listed = w.w >= kMinLeft + kMinCenter;
     p.inspector = !p.alone && !p.closed && (!p.narrow || s.of<LayoutState>().inspector_over);
     const bool low = w.h < kLowWindow, lowest = w.h < kMinHigh;

@@ -211,8 +211,9 @@ namespace {
 const char* no_cross(const Model& m) {
     return m.config.decoder().cross ? nullptr : "Alignment needs a model with an encoder and a decoder.";
 }
-const char* aligns_layer(const Session& s) {
-    return s.of<AlignState>().of != AlignOf::head ? "alignment of" : nullptr;
+ShownHeads aligned_heads(const Session& s, const ModelConfig&) {
+    const auto [block, head] = s.selection.shown_head();
+    return {{block, head}, s.of<AlignState>().of != AlignOf::head && !s.selection.hovered.preview, {}};
 }
 
 }  // namespace
@@ -227,7 +228,7 @@ View alignment_view() {
             .ask = ask_alignment,
             .beside = {draw_alignment_list, always<draw_alignment_inspector>},
             .of_target = true,
-            .of_layer = aligns_layer,
+            .heads = aligned_heads,
             .numbers = alignment_numbers,
             .visit = visit_state<AlignState>};
 }

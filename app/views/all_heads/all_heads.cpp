@@ -131,7 +131,7 @@ View all_heads_view() {
             .shows = View::Shows::model,
             .ask = ask_all_heads,
             .page_w = 1280,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .figure = heads_page_figure,
             .numbers = heads_numbers,
             .visit = visit_state<AllHeadsState>,

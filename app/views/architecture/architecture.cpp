@@ -180,7 +180,7 @@ View architecture_view() {
             .ask = ask_architecture,
             .page_w = 1600,
             .page_h = 1000,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .of_model = true,
             .numbers = architecture_numbers,
             .visit = visit_state<ArchitectureState>,

@@ -248,7 +248,7 @@ View circuits_view() {
             .ask = ask_circuits,
             .page_w = 1280,
             .page_h = 800,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .least_high = 260,
             .jobs = compose_in_background,
             .of_model = true,

@@ -264,6 +264,14 @@ std::string nothing_compared(const Scene& s) {
     return missing.empty() && s.of<CompareState>().show == ComparedShow::delta ? kLayersApart : missing;
 }
 
+ShownHeads compared_heads(const Session& s, const ModelConfig& c) {
+    const auto [block, head] = s.selection.shown_head();
+    const Comparison& compared = s.document.comparison;
+    const AttentionHead other{compared.head.first, compared.head.second};
+    const bool two = compared.what == Compared::heads && c.has_head(other);
+    return {{block, head}, false, two ? std::optional(other) : std::nullopt};
+}
+
 }  // namespace
 
 View compare_view() {
@@ -273,9 +281,9 @@ View compare_view() {
             .draw = draw_compare,
             .ask = ask_compare,
             .beside = {.list = always<draw_compare_list>},
-            .closes_inspector = true,
-            .second_head = true,
+            .panels = View::Panels::no_inspector,
             .second_run = true,
+            .heads = compared_heads,
             .numbers = compare_numbers,
             .silent = nothing_compared,
             .visit = visit_state<CompareState>,

@@ -178,15 +178,6 @@ std::vector<NumberTable> corpus_numbers(const Scene& s) {
                          : std::vector<NumberTable>{};
 }
 
-void take_corpus(Session& session, const std::string& path) {
-    CorpusState& state = session.of<CorpusState>();
-    state.file = path;
-    ++state.attempt;
-    state.reads = true;
-    state.chooses = false;
-    state.seen.y = 0;
-}
-
 std::optional<Status> write_corpus_document(const Scene& s, const std::filesystem::path& path) {
     const CorpusSweep::Found found = corpus_found(s);
     if (!found.dossier || !is_dossier_path(path)) return std::nullopt;
@@ -195,8 +186,16 @@ std::optional<Status> write_corpus_document(const Scene& s, const std::filesyste
 
 }  // namespace
 
+void CorpusState::read(const std::string& path) {
+    file = path;
+    ++attempt;
+    reads = true;
+    chooses = false;
+    seen.y = 0;
+}
+
 View corpus_view() {
-    return {.key = "corpus",
+    return {.key = kCorpusView,
             .name = "Corpus",
             .digit = 'N',
             .draw = draw_corpus,
@@ -205,10 +204,9 @@ View corpus_view() {
             .ask = ask_corpus,
             .page_w = 1280,
             .page_h = 860,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .jobs = corpus_jobs,
             .of_model = true,
-            .take_corpus = take_corpus,
             .write = write_corpus_document,
             .numbers = corpus_numbers,
             .visit = visit_state<CorpusState>,

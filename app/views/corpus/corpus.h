@@ -18,6 +18,8 @@ struct CorpusState {
     bool chooses = false;            // choosing another file; keeps the current results
     std::optional<bool> has_dialog;  // the desktop has a file dialog; cached
     Viewport seen;                   // of the list of pairs
+    /// Reads a file of texts or a saved dossier, from its start.
+    void read(const std::string& path);
     void visit(FieldVisitor& v) {
         v.text("corpus", file);
         v.text_option({"corpus", "a file of texts, one per line, or a dossier (.json) from 'heads --corpus'"},

@@ -193,7 +193,7 @@ View learn_view() {
             .shows = View::Shows::model,
             .ask = ask_learn,
             .page_w = 1280,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .figure = learn_figure,
             .numbers = learn_numbers,
             .visit = visit_state<LearnState>,

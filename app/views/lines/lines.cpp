@@ -269,7 +269,7 @@ View lines_view() {
             .shows = View::Shows::layer,
             .ask = ask_lines,
             .beside = {always<draw_layer_heads>, always<draw_lines_inspector>},
-            .alone = drawn_alone,
+            .heads = drawn_heads_of_layer,
             .numbers = layer_numbers,
             .visit = visit_state<LayerHeads>,
             .seen = seen_of<LinesState>};

@@ -209,7 +209,7 @@ View origins_view() {
             .ask = ask_origins,
             .page_w = 1200,
             .page_h = 760,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .least_high = 260,
             .numbers = shown_origin_numbers,
             .visit = visit_state<OriginsState>,

@@ -233,7 +233,7 @@ View positions_view() {
             .shows = View::Shows::model,
             .ask = ask_positions,
             .page_w = 1280,
-            .fills_window = true,
+            .panels = View::Panels::none,
             .least_high = 260,
             .numbers = position_numbers,
             .visit = visit_state<PositionsState>};
