@@ -4,6 +4,7 @@
 
 #include "base/cast.h"
 #include "panels/head_list.h"
+#include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/metric.h"
 #include "session/commands/commands.h"
@@ -117,6 +118,10 @@ void draw_ranked_heads(Scene& s, Rect area, Among among) {
         for (float& v : strength) v = std::abs(v);
     heads.order = ordered(s.model()->config, strength, rank >= 0 && head_statistics()[rank].ascending, among);
     heads.previews = shown_view(s.session, *s.model()).shows != View::Shows::model;
+    heads.tag = [&](int head) -> std::optional<HeadTag> {
+        const auto tags = tags_of(s, s.model()->config.head_at(head));
+        return tags.empty() ? std::nullopt : std::optional(tags.front());
+    };
     if (rank == kRankBySweep) heads.detail = sweep_details(s);
     const auto pressed = draw_ranked(s, area, s.model()->config, heads);
     if (pressed) show_head(s, pressed->first, pressed->second);

@@ -4,6 +4,7 @@
 #include "panels/intervention_effects.h"
 #include "panels/panels.h"
 #include "parts/controls.h"
+#include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/score_pairs.h"
 #include "parts/side_panel.h"
@@ -37,6 +38,10 @@ void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<
 void draw_delta(Scene& s, Column& c, const CellReport& r) {
     Ui& ui = s.ui;
     c.heading("Head output (ΔE)");
+    if (const auto tags = tags_of(s, {r.cell.block, r.cell.head}); !tags.empty()) {
+        draw_tags(s, c.line(), tags);
+        c.skip(34);
+    }
     c.pair("‖ΔE‖", number(r.delta_norm, 2));
     ui.tooltip("inspector/share", ui.hit("inspector/share", {c.at.x, c.y - 12, c.at.w, 24}),
                "‖ΔE‖ of this head divided by its sum over the layer’s heads, at this query.");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attention/head_tags.h"
 #include "paint/chip.h"
 #include "paint/toolbar.h"
 #include "parts/scene.h"
@@ -113,6 +114,7 @@ struct RankedHeads {
     bool is_signed = false;
     bool previews = false;                             // views preview the hovered head
     std::function<std::string(int)> detail = nullptr;  // tooltip
+    std::function<std::optional<HeadTag>(int)> tag = nullptr;  // shown between name and bar
 };
 /// Returns the head whose row was clicked.
 std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config,

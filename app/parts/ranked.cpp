@@ -5,6 +5,7 @@
 #include "base/cast.h"
 #include "paint/matrix.h"
 #include "parts/controls.h"
+#include "parts/head_tags.h"
 #include "parts/token_axis.h"
 
 namespace headlight {
@@ -31,16 +32,29 @@ std::string value_text(float v, bool is_signed, int digits) {
 /// The number of decimals that fits numbers up to the largest.
 int digits_up_to(float largest) { return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3; }
 
-void draw_row(Scene& s, Rect r, float names, const std::string& name, float value, float largest,
-              const RankedHeads& heads, bool chosen, bool hovered) {
+/// Returns the width of a row's tag: glyph, word and value, or the glyph alone in a narrow row.
+float tag_room(float row) {
+    constexpr float kWide = 190, kWhole = 130, kGlyph = 19;
+    return row >= kWide ? kWhole : kGlyph;
+}
+
+void draw_row(Scene& s, Rect r, float names, int number, float largest, const RankedHeads& heads, bool chosen,
+              bool hovered) {
+    const float value = heads.values[number];
     Ui& ui = s.ui;
     const bool amber = chosen && heads.amber;
     if (chosen || hovered) ui.fill(r, amber ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     Rect rest = inset(r, gap::small, 0);
-    write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
+    write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1,
+          head_name(s.model()->config, s.model()->config.head_at(number)));
     write(ui, take_right(rest, heads.is_signed ? kSignedValue : kValue), kBodyMono,
           amber ? ui.colors->accent_text : ui.colors->t2,
           value_text(value, heads.is_signed, digits_up_to(largest)), Flush::right);
+    if (heads.tag) {
+        const Rect room = take_left(rest, tag_room(rest.w), gap::medium);
+        if (const auto tag = heads.tag(number))
+            draw_row_tag(s, room, *tag, amber ? ui.colors->accent_text : ui.colors->t2);
+    }
     if (std::isnan(value) || std::abs(value) < kNoise) return;
     const Rect bar = band(rest, size::bar);
     if (heads.is_signed)
@@ -82,8 +96,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const std::pair head{at.block, at.head};
         const std::string name = head_name(c, head.first, head.second);
         const Hit h = ui.hit(heads.path + name, r);
-        draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
-                 h.hovered);
+        draw_row(s, r, names, heads.order[i], largest, heads, heads.chosen == head, h.hovered);
         if (h.hovered) s.pointed.head = head;
         if (heads.previews && h.hovered) preview(s, heads.path + name, h, head);
         ui.tooltip(heads.path + name, h, heads.detail ? heads.detail(heads.order[i]) : head_legend(c, at));

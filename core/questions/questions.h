@@ -13,6 +13,7 @@
 #include "analysis/attention/block_chain.h"
 #include "analysis/attention/block_weights.h"
 #include "analysis/attention/head_map.h"
+#include "analysis/attention/head_tags.h"
 #include "analysis/attention/layer_patterns.h"
 #include "analysis/attention/links.h"
 #include "analysis/attention/positions.h"

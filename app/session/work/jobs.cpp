@@ -130,6 +130,28 @@ Status ExplanationSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
     return success();
 }
 
+std::optional<RandomSweep> RandomSweep::of(const Request*, const JobInputs& in) {
+    if (in.recorded || in.model->config.can.read_image) return std::nullopt;
+    return RandomSweep{in.model};
+}
+
+Status RandomSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
+    TRY(RandomStatistics found, random_statistics(model, pool, cancel));
+    publish({std::make_shared<const RandomStatistics>(std::move(found)), ""});
+    return success();
+}
+
+std::optional<TraitsSweep> TraitsSweep::of(const Request* request, const JobInputs& in) {
+    if (!request || !in.runs.shown || !in.complete) return std::nullopt;
+    return TraitsSweep{in.runs.shown};
+}
+
+Status TraitsSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
+    TRY(PerHead<TextTraits> found, text_traits(*trace, pool, cancel));
+    publish({std::make_shared<const PerHead<TextTraits>>(std::move(found)), ""});
+    return success();
+}
+
 std::optional<CompositionSweep> CompositionSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded) return std::nullopt;
     return CompositionSweep{in.model};

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/attention/head_tags.h"
 #include "analysis/circuits/composition.h"
 #include "analysis/corpus/corpus_file.h"
 #include "analysis/patching/effects.h"
@@ -105,6 +106,38 @@ struct ExplanationSweep {
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
+/// Measures what heads do on random tokens, for their tags.
+struct RandomSweep {
+    struct Request {
+        bool operator==(const Request&) const = default;
+    };
+    struct Found {
+        std::shared_ptr<const RandomStatistics> random;  // null until done
+        std::string refusal;
+    };
+    std::shared_ptr<const Model> model;
+
+    static std::optional<RandomSweep> of(const Request* request, const JobInputs& inputs);
+    bool same(const RandomSweep& other) const { return model == other.model; }
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
+};
+
+/// Measures what heads do in the text, for their tags.
+struct TraitsSweep {
+    struct Request {
+        bool operator==(const Request&) const = default;
+    };
+    struct Found {
+        std::shared_ptr<const PerHead<TextTraits>> heads;  // null until done
+        std::string refusal;
+    };
+    std::shared_ptr<const Trace> trace;
+
+    static std::optional<TraitsSweep> of(const Request* request, const JobInputs& inputs);
+    bool same(const TraitsSweep& other) const { return trace == other.trace; }
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
+};
+
 /// Composes all pairs of heads in the background if that takes long.
 struct CompositionSweep {
     struct Request {
@@ -159,11 +192,12 @@ private:
 
 /// The table of jobs.
 template <template <class> class Of>
-using OfEachJob = std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<TokenScoresSweep>,
-                             Of<ExplanationSweep>, Of<CompositionSweep>, Of<CorpusSweep>>;
+using OfEachJob =
+    std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<TokenScoresSweep>,
+               Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>, Of<CompositionSweep>, Of<CorpusSweep>>;
 using JobRequest = std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                                TokenScoresSweep::Request, ExplanationSweep::Request,
-                                CompositionSweep::Request, CorpusSweep::Request>;
+                                TokenScoresSweep::Request, ExplanationSweep::Request, RandomSweep::Request,
+                                TraitsSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;

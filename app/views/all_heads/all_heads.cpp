@@ -68,7 +68,8 @@ void open_head(Scene& s, int block, int head) {
 }
 
 std::vector<Question> ask_all_heads(const Scene& s) {
-    std::vector<Question> out{RandomStatisticsRequest{}};
+    std::vector<Question> out;
+    if (s.ui.on_page()) out.push_back(RandomStatisticsRequest{});
     if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapRequest{});
     return out;
 }

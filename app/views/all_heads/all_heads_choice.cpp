@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/cast.h"
+#include "parts/head_tags.h"
 #include "parts/metric.h"
 #include "session/commands/commands.h"
 #include "views/all_heads/all_heads.h"
@@ -75,7 +76,7 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
         const HeadStatistic& st = head_statistics()[i];
         out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
     }
-    const auto* random = s.found<RandomStatisticsRequest>();
+    const auto* random = random_statistics_of(s);
     for (const char* key : kOnRandomTokens) {
         const HeadStatistic& st = *find_statistic(key);
         HeadColumn c{
@@ -85,8 +86,7 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
             false,
             {}};
         if (random)
-            for (const auto& head : random->answer.heads)
-                c.values.push_back(head[&st - head_statistics().data()]);
+            for (const auto& head : random->heads) c.values.push_back(head[&st - head_statistics().data()]);
         out.push_back(std::move(c));
     }
     if (!s.model()->has_logits()) return out;

@@ -20,6 +20,8 @@ struct HeatMapState {
 };
 
 /// Where the cells of a head are: as many as fit, or a part of them enlarged.
+constexpr float kRoomForTag = 560, kTagLine = 26;  // a line about the head, under the caption of a high map
+
 struct MapLayout : Grid {
     TokenAxis down, across;  // the names beside rows and above columns
     float bar_height() const { return std::max(view.h, 120.0f); }

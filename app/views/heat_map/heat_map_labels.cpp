@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/map_parts.h"
 #include "parts/token_axis.h"
@@ -83,6 +84,21 @@ std::string about_cells(const Scene& s, const MapLayout& l) {
            std::to_string(int_of(double(l.view.w / l.w) + 0.5)) + " cells of it";
 }
 
+/// Says under the map what the head does; returns the height. Not for several heads, whose picture is
+/// another one.
+float draw_tag_line(Scene& s, Rect foot, float below) {
+    if (s.answer->picture->group) return 0;
+    const AttentionHead head{s.block(), s.head()};
+    const std::string sentence = tag_sentence(s, head);
+    if (sentence.empty()) return 0;
+    foot.y += below;
+    if (const auto tags = tags_of(s, head); !tags.empty() && below > 0)
+        take_left(foot, draw_tags(s, {foot.x, foot.y - 4, foot.w / 2, foot.h}, {tags.data(), 1}));
+    s.ui.name("map/tag", foot);
+    write(s.ui, foot, kBody, s.ui.colors->t1, s.ui.text.fitted(kBody, sentence, foot.w));
+    return foot.h;
+}
+
 }  // namespace
 
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
@@ -94,14 +110,16 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
               std::max(l.view.w, std::min(area.right() - size::center_pad - l.view.x, words + 2 * kApart)),
               kLine};
     line.y = l.view.y + std::max(l.view.h, l.bar_height()) + kAt - kLine / 2;
+    const Rect foot{l.view.x, line.y, area.right() - l.view.x - gap::small, kLine};
+    const bool low = area.h < kRoomForTag;
+    if (const float high = draw_tag_line(s, foot, low ? 0 : kTagLine); low && high > 0) return;
     const bool one_line = words + kApart <= line.w;
     if (one_line) {
         caption(ui, line, weights);
         return caption(ui, line, cells, Flush::right);
     }
-    const Rect rest{line.x, line.y, area.right() - line.x - gap::small, kLine};
-    const float high = caption_lines(ui, rest, weights);
-    caption(ui, {rest.x, rest.y + high, rest.w, kLine}, cells);
+    const float high = caption_lines(ui, foot, weights);
+    caption(ui, {foot.x, foot.y + high, foot.w, kLine}, cells);
 }
 
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {

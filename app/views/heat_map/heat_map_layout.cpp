@@ -20,7 +20,7 @@ constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, 
 Rect room_for_map(Rect area, float above) {
     Rect r = area;
     take_top(r, above);
-    take_bottom(r, kMapFoot);
+    take_bottom(r, kMapFoot + (area.h < kRoomForTag ? 0 : kTagLine));
     take_left(r, size::center_pad + kMapNames, gap::tight);
     take_right(r, kColorBarRoom);
     return r;

@@ -1,4 +1,4 @@
-// Compares heads: which attend alike, and what they do on random tokens.
+// Compares heads: which attend alike.
 #pragma once
 
 #include <vector>
@@ -22,21 +22,5 @@ struct HeadMapRequest {
 
 Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapRequest& request, ThreadPool& pool,
                                 const CancelFlag* cancel);
-
-/// Holds statistics of all heads on `length` random tokens, repeated once (Olsson et al. 2022). They depend
-/// on the model alone.
-struct RandomStatistics {
-    int length = 0;
-    PerHead<std::array<float, kStatistics>> heads;
-};
-
-struct RandomStatisticsRequest {
-    using Answer = RandomStatistics;
-    bool operator==(const RandomStatisticsRequest&) const = default;
-};
-
-/// Returns nothing for models that read no ids.
-Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsRequest& request,
-                                                  ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

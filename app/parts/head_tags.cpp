@@ -1,0 +1,87 @@
+// Draws tags of heads.
+#include "parts/head_tags.h"
+
+#include "base/cast.h"
+#include "parts/controls.h"
+
+namespace headlight {
+
+namespace {
+
+/// Returns what heads do in the text shown; null until it is measured.
+std::shared_ptr<const PerHead<TextTraits>> traits_of(const Scene& s) {
+    const auto* job = s.sentence() ? s.answer->job<TraitsSweep>() : nullptr;
+    return job && job->work().trace == s.sentence()->trace ? job->found().heads : nullptr;
+}
+
+std::string tag_text(const HeadTag& tag) { return std::string(tag.row->glyph) + " " + tag.row->word; }
+
+}  // namespace
+
+std::vector<JobRequest> head_tag_jobs(const Scene& s) {
+    if (!s.sentence()) return {};
+    return {RandomSweep::Request{}, TraitsSweep::Request{}};
+}
+
+const RandomStatistics* random_statistics_of(const Scene& s) {
+    if (const auto* found = s.found<RandomStatisticsRequest>()) return &found->answer;  // on a page
+    const auto* job = s.answer ? s.answer->job<RandomSweep>() : nullptr;
+    const bool of_model = job && s.model() && job->work().model.get() == s.model();
+    return of_model ? job->found().random.get() : nullptr;  // the job keeps it
+}
+
+std::vector<HeadTag> tags_of(const Scene& s, AttentionHead head) {
+    if (!s.sentence() || s.sentence()->heads.empty()) return {};
+    const RandomStatistics* random = random_statistics_of(s);
+    const auto traits = traits_of(s);
+    return head_tags(random && !random->heads.empty() ? &random->heads[head] : nullptr,
+                     s.sentence()->heads[head].statistics, traits ? &(*traits)[head] : nullptr);
+}
+
+std::string tag_sentence(const Scene& s, AttentionHead head) {
+    const std::vector<HeadTag> tags = tags_of(s, head);
+    const auto traits = traits_of(s);
+    std::string out = tags.empty() ? "" : tags.front().row->sentence;
+    if (!traits) return out;
+    const TextTraits& t = (*traits)[head];
+    if (t.query < 0) return out;
+    const auto& queries = s.sentence()->query_labels(head.block);
+    const auto& keys = s.sentence()->key_labels(head.block);
+    const std::string link = token_at(queries, t.query) + " → " + token_at(keys, t.key);
+    if (out.empty()) return "No tag. Strongest link: " + link + " (" + number(t.strongest, 3) + ").";
+    return out + " Strongest other link: " + link + " (" + number(t.strongest, 3) + ").";
+}
+
+float draw_tags(Scene& s, Rect line, std::span<const HeadTag> tags) {
+    constexpr float kPad = 8, kHigh = 24;
+    Ui& ui = s.ui;
+    float x = line.x;
+    for (const HeadTag& tag : tags) {
+        const std::string text = tag_text(tag), value = number(tag.value, 2);
+        const float words = ui.text.width(kCaption, text), numbers = ui.text.width(kCaptionMono, value),
+                    wide = kPad + words + gap::tight + numbers + kPad;
+        if (x > line.x && x + wide > line.right()) break;
+        const Rect r{x, line.y, wide, kHigh};
+        ui.fill(r, ui.colors->bg3, size::corner);
+        Rect inside = inset(r, kPad, 0);
+        take_left(inside, write(ui, inside, kCaption, ui.colors->t2, text), gap::tight);
+        write(ui, inside, kCaptionMono, ui.colors->t2, value);
+        const std::string path = std::string("tag/") + tag.row->word;
+        ui.tooltip(path, ui.hit(path, r),
+                   std::string(tag.row->sentence) + " " + value + ": " + tag.row->measure + ".");
+        x += wide + gap::small;
+    }
+    return x - line.x;
+}
+
+void draw_row_tag(Scene& s, Rect room, const HeadTag& tag, ImU32 ink) {
+    constexpr float kGlyph = 19, kWhole = 116;
+    Ui& ui = s.ui;
+    write(ui, take_left(room, kGlyph), kCaption, ink, tag.row->glyph);
+    if (room.w + kGlyph < kWhole) return;
+    write(ui, room, kCaptionMono, ui.colors->t3, number(tag.value, 2), Flush::right);
+    take_right(room, ui.text.width(kCaptionMono, "0.00"), gap::tight);
+    write(ui, room, kCaption, ink, ui.text.fitted(kCaption, tag.row->word, room.w));
+}
+
+}  // namespace headlight

@@ -1,0 +1,30 @@
+// Draws what heads measurably do: a glyph, a word and a value for each tag.
+#pragma once
+
+#include "analysis/attention/head_tags.h"
+#include "paint/layout.h"
+#include "parts/scene.h"
+
+namespace headlight {
+
+/// Requests what tags are measured from.
+std::vector<JobRequest> head_tag_jobs(const Scene& scene);
+
+/// Returns the statistics on random tokens; null until they are measured.
+const RandomStatistics* random_statistics_of(const Scene& scene);
+
+/// Returns what is known of a head so far.
+std::vector<HeadTag> tags_of(const Scene& scene, AttentionHead head);
+
+/// "Finds what followed the same token last time; red 16 → ball 4 (0.733) is its strongest link." Empty while
+/// nothing is known.
+std::string tag_sentence(const Scene& scene, AttentionHead head);
+
+/// Draws the tags in a line, each with its value; returns the width.
+float draw_tags(Scene& scene, Rect line, std::span<const HeadTag> tags);
+
+/// Draws glyph, word and value of a head's first tag in a list's row: the glyph alone where the row is
+/// narrow.
+void draw_row_tag(Scene& scene, Rect room, const HeadTag& tag, ImU32 ink);
+
+}  // namespace headlight

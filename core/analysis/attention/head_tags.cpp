@@ -1,0 +1,166 @@
+// Tags heads. Thresholds follow what separates the heads of small trained models from random ones; a value is
+// always shown beside its tag.
+#include "analysis/attention/head_tags.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/attention/head_summary.h"
+#include "analysis/circuits/direct.h"
+#include "analysis/corpus/corpus.h"
+#include "analysis/prediction/predict.h"
+#include "base/cast.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kRandomTokens = 50, kLastQueries = 64, kPromoted = 5;
+constexpr float kAnswerWeight = 0.30f;
+
+constexpr HeadTagRow kRows[] = {
+    {HeadTagKind::previous, "←", "previous", "Looks at the previous token.",
+     "mean weight on the previous token, on random tokens", 0.50f},
+    {HeadTagKind::induction, "↻", "induction", "Finds what followed the same token last time.",
+     "mean weight on tokens that follow an earlier copy, on random tokens that repeat", 0.40f},
+    {HeadTagKind::duplicate, "=", "same token", "Looks at earlier copies of the same token.",
+     "mean weight on earlier copies, on random tokens that repeat", 0.40f},
+    {HeadTagKind::first, "⇤", "first", "Rests on the first token.",
+     "mean weight on the first token, in this text", 0.40f},
+    {HeadTagKind::self, "○", "self", "Looks at the token itself.",
+     "mean weight on the diagonal, in this text", 0.50f},
+    {HeadTagKind::punctuation, "·", "punctuation", "Looks at punctuation.",
+     "mean weight on punctuation, in the last 64 queries of this text", 0.50f},
+    {HeadTagKind::name_mover, "⇒", "name mover", "Copies the answer from where the text has it.",
+     "weight from the last token to copies of the answer, which the head promotes", kAnswerWeight},
+};
+
+int statistic(const char* key) { return narrow<int>(find_statistic(key) - head_statistics().data()); }
+
+/// Returns the tokens that the head's output at the last position promotes most; none without a direct path.
+std::vector<std::vector<int>> promoted_by(const Trace& trace, int block, int query, ThreadPool& pool) {
+    const auto path = DirectPath::at(trace, query);
+    if (!path) return {};
+    const Matrix logits = path->logits(trace.head_additions(block, query, pool), pool);
+    std::vector<std::vector<int>> out;
+    for (Index head = 0; head < logits.rows(); ++head)
+        out.push_back(ranked_ids(logits.row(head).transpose(), kPromoted));
+    return out;
+}
+
+/// Finds the heads of a block that attend to copies of the answer and promote it.
+void find_name_movers(const Trace& trace, int block, int query, int answer, PerHead<TextTraits>& out,
+                      ThreadPool& pool) {
+    const std::vector<int>& keys = trace.keys(block).ids;
+    std::vector<float> weights;
+    for (int head = 0; head < trace.config().heads(block); ++head) {
+        const Matrix row = trace.pattern_rows(block, head, query, 1);
+        float sum = 0;
+        for (int key = 0; key < isize(keys); ++key) sum += keys[key] == answer ? row(0, key) : 0.0f;
+        weights.push_back(sum);
+    }
+    if (*std::max_element(weights.begin(), weights.end()) < kAnswerWeight) return;
+    const auto promoted = promoted_by(trace, block, query, pool);
+    for (int head = 0; head < isize(promoted); ++head) {
+        const auto& ids = promoted[head];
+        if (std::find(ids.begin(), ids.end(), answer) != ids.end())
+            out[AttentionHead{block, head}].answer = weights[head];
+    }
+}
+
+void measure_rows(const Trace& trace, AttentionHead at, const std::vector<bool>& punctuation, TextTraits& t) {
+    const bool self = trace.config().block(at.block).kind != AttentionKind::cross;
+    const int queries = trace.query_count(at.block), rows = std::min(queries, kLastQueries),
+              from = queries - rows;
+    const Matrix weights = trace.pattern_rows(at.block, at.head, from, rows);
+    double on_marks = 0;
+    for (int i = 0; i < rows; ++i)
+        for (int key = 0; key < int(weights.cols()); ++key) {
+            const float w = weights(i, key);
+            if (punctuation[key]) on_marks += w;
+            const int query = from + i;
+            const bool near = self && (key == 0 || key == query || key == query - 1);
+            if (!near && w > t.strongest) t.strongest = w, t.query = query, t.key = key;
+        }
+    t.punctuation = float(on_marks / std::max(rows, 1));
+}
+
+}  // namespace
+
+std::span<const HeadTagRow> head_tag_rows() { return kRows; }
+
+Result<RandomStatistics> random_statistics(const std::shared_ptr<const Model>& model, ThreadPool& pool,
+                                           const CancelFlag* cancel) {
+    RandomStatistics out;
+    const ModelConfig& c = model->config;
+    if (model->weights.stacks.empty() || c.can.read_image) return out;
+    out.length = std::min(kRandomTokens, c.context / 2);
+    ForwardRequest request;
+    for (const StackConfig& stack : c.stacks) {
+        Sequence s;
+        s.ids = repeated_random_ids(stack.vocab, out.length, 0);
+        request.inputs.push_back(std::move(s));
+    }
+    HeadObserver observer(c, request.inputs, 1);
+    TRY(const auto random, run_trace(model, std::move(request), pool, cancel, nullptr, &observer));
+    const auto heads = std::move(observer).finish(*random, pool, cancel);
+    out.heads = PerHead<std::array<float, kStatistics>>(c);
+    for (size_t i = 0; i < heads.size(); ++i) out.heads[i] = heads[i].statistics;
+    return out;
+}
+
+Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsRequest&,
+                                                  ThreadPool& pool, const CancelFlag* cancel) {
+    return random_statistics(trace.model, pool, cancel);
+}
+
+Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = trace.config();
+    PerHead<TextTraits> out(c);
+    std::vector<std::vector<bool>> marks;
+    for (int stack = 0; stack < isize(c.stacks); ++stack) {
+        std::vector<bool> of_stack(trace.request.inputs[stack].size(), false);
+        if (!c.can.read_image) {
+            const std::vector<TokenKind> kinds = kinds_of_tokens(trace, stack);
+            for (int i = 0; i < isize(kinds); ++i) of_stack[i] = kinds[i] == TokenKind::punctuation;
+        }
+        marks.push_back(std::move(of_stack));
+    }
+    for_heads(c, pool, [&](AttentionHead at) {
+        measure_rows(trace, at, marks[c.block(at.block).key_stack()], out[at]);
+    });
+    if (stopped(cancel)) return cancelled();
+    const std::vector<int> predicts = predicting_positions(trace);
+    if (predicts.empty() || !trace.has_weights() || !has_direct_path(*trace.model)) return out;
+    const int query = predicts.back(), answer = predictions(trace, query, 1, pool).front().id,
+              last = isize(c.stacks) - 1;
+    for (int block = 0; block < c.blocks() && !stopped(cancel); ++block) {
+        const AttentionBlock at = c.block(block);
+        if (at.stack == last && (at.key_stack() == last || c.shared_embedding))
+            find_name_movers(trace, block, query, answer, out, pool);
+    }
+    if (stopped(cancel)) return cancelled();
+    return out;
+}
+
+std::vector<HeadTag> head_tags(const std::array<float, kStatistics>* random,
+                               const std::array<float, kStatistics>& text, const TextTraits* traits) {
+    static const int kPrevious = statistic("previous"), kInduction = statistic("induction"),
+                     kDuplicate = statistic("duplicate"), kFirst = statistic("first"),
+                     kSelf = statistic("self");
+    const float unknown = std::nanf("");
+    const auto on_random = [&](int of) { return random ? (*random)[of] : unknown; };
+    const float values[] = {on_random(kPrevious),
+                            on_random(kInduction),
+                            on_random(kDuplicate),
+                            text[kFirst],
+                            text[kSelf],
+                            traits ? traits->punctuation : unknown,
+                            traits ? traits->answer : unknown};
+    std::vector<HeadTag> out;
+    for (const HeadTagRow& row : kRows)
+        if (const float value = values[int(row.kind)]; value >= row.threshold) out.push_back({&row, value});
+    return out;
+}
+
+}  // namespace headlight
