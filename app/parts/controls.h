@@ -112,8 +112,8 @@ struct RankedHeads {
     std::optional<std::pair<int, int>> chosen;  // the highlighted row
     bool amber = true;  // … as the selected head, else as the one it is compared with
     bool is_signed = false;
-    bool previews = false;                             // views preview the hovered head
-    std::function<std::string(int)> detail = nullptr;  // tooltip
+    bool previews = false;                                     // views preview the hovered head
+    std::function<std::string(int)> detail = nullptr;          // tooltip
     std::function<std::optional<HeadTag>(int)> tag = nullptr;  // shown between name and bar
 };
 /// Returns the head whose row was clicked.
