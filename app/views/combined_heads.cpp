@@ -14,7 +14,7 @@ void CombinedHeads::visit(FieldVisitor& v) {
     v.choose("map_of", of,
              {"map of",
               "Weights of",
-              "one head, or the mean or the largest weight of several",
+              "one head, or the mean or maximum over several",
               {"head", "mean", "max"},
               true});
     v.integer("map_from", from, 0, 2);
@@ -56,7 +56,7 @@ Status choose_combined(Session& s, const ModelConfig& c, MapOf of, const std::st
     }
     const auto alike = fitted(HeadGroup{Combine::mean, heads}, c, heads[0].block);
     if (!alike || alike->heads.size() != heads.size())
-        return Error{"Heads are combined where they read the same tokens, each once; name such heads."};
+        return Error{"Combine heads that read the same tokens, and name each once."};
     combine_heads(s, of, HeadsFrom::chosen, heads);
     const auto readable = heads_alike(c, s.selection.block);
     if (std::find(readable.begin(), readable.end(), heads[0]) == readable.end())
@@ -71,7 +71,7 @@ MapOf of_several(const Session& s) {
     return of == MapOf::head ? MapOf::mean : of;
 }
 
-/// Adds a head to the chosen ones, or takes it away; the first is the head that is shown.
+/// Adds a head to the chosen ones, or removes it; starts from the shown head.
 Status toggle_head(CommandContext& c, const std::string& words) {
     TRY(const AttentionHead named, parse_head(c.model()->config, words, "it"));
     auto& state = c.session.of<CombinedHeads>();
@@ -93,8 +93,8 @@ Status toggle_head(CommandContext& c, const std::string& words) {
 
 std::vector<Command> combined_heads_commands() {
     return {row(
-                {"map heads layer|all|LAYER.HEAD,LAYER.HEAD", "Weights of several heads",
-                 "which heads the mean or max is of: map heads 1.2,3.0"},
+                {"map heads layer|all|LAYER.HEAD,LAYER.HEAD", "Combine heads",
+                 "heads to combine by mean or max: map heads 1.2,3.0"},
                 [](CommandContext& c, const std::string& words) {
                     return choose_combined(c.session, c.model()->config, of_several(c.session), words);
                 },
@@ -113,7 +113,7 @@ void choose_combination(Scene& s, Toolbar& bar) {
         {"The chosen head alone.",
          "The mean of each cell's weights over several heads; rows still sum to 1. "
          "Ctrl+click thumbnails to choose which heads.",
-         "The largest weight that any of several heads gives a cell. Ctrl+click thumbnails "
+         "The maximum of each cell's weights over several heads. Ctrl+click thumbnails "
          "to choose which heads."},
         of};
     if (const int c = bar.segments("", "map/of", ways); c >= 0 && c != of) s.send("map of", ways.labels[c]);
@@ -132,7 +132,7 @@ void choose_combination(Scene& s, Toolbar& bar) {
 
 namespace {
 
-/// The heads that weigh the cell most, of those that are combined.
+/// Lists the combined heads by their weight of this cell.
 void draw_heads_of_cell(Scene& s, Column& c, const HeadGroup& group, const CellReport& report) {
     constexpr size_t kMax = 8;
     std::vector<AttentionHead> heads = group.heads;
@@ -148,7 +148,6 @@ void draw_heads_of_cell(Scene& s, Column& c, const HeadGroup& group, const CellR
     if (shown < heads.size()) c.note("and " + std::to_string(heads.size() - shown) + " more");
 }
 
-/// The keys that the query looks at most.
 void draw_keys_of_row(Scene& s, Column& c, std::pair<int, int> cell) {
     constexpr int kMax = 6;
     const HeadPicture& p = *s.answer->picture;
@@ -186,7 +185,7 @@ void draw_group_inspector(Scene& s, Rect area, std::pair<int, int> cell) {
     c.rule();
     draw_keys_of_row(s, c, cell);
     c.rule();
-    c.note("Scores, ΔE and interventions are of one head: choose “head” above the map, or a thumbnail.");
+    c.note("Scores, ΔE and interventions belong to one head: choose “head” above the map or click a thumbnail.");
     c.finish();
 }
 

@@ -53,7 +53,6 @@ std::string methods_of(const Scene& s, const View& view) {
     return methods_caption(*s.sentence()->trace, shown);
 }
 
-/// Gives `use` a scene that draws on the canvas.
 void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
     TextPainter text;
     Ui ui(text, nullptr);

@@ -1,4 +1,4 @@
-// What a view shows, as tables.
+// Builds tables of numbers from what a view shows.
 #pragma once
 
 #include "io/numbers.h"
@@ -6,13 +6,11 @@
 
 namespace headlight {
 
-/// Negative entries (masked, absent) become NaN.
+/// Replaces negative entries (masked, absent) by NaN.
 Matrix shown_only(const Matrix& values);
 
-/// Columns side by side.
 Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns);
 
-/// The weights of the head that is shown.
 std::vector<NumberTable> pattern_numbers(const Scene& scene);
 
 }  // namespace headlight

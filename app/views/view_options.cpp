@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// Lists the options of one view after another; what several share once.
+/// Lists the options of all views; one that several share is listed once.
 class OptionLister final : public ChoiceVisitor {
 public:
     explicit OptionLister(std::vector<ViewOption>& found) : found_(found) {}

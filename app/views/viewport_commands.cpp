@@ -1,4 +1,3 @@
-// The rows of the table of commands that enlarge and scroll what a view shows.
 #include "views/viewport_commands.h"
 
 #include "views/views.h"
@@ -15,15 +14,15 @@ Viewport* viewport(const CommandContext& c) {
 const char* when_scrolls(const CommandContext& c) {
     if (!c.model()) return "No model is open yet.";
     if (behind_sheet(c)) return "";
-    return viewport(c) ? nullptr : "This view shows all of itself; nothing of it is scrolled.";
+    return viewport(c) ? nullptr : "This view does not scroll.";
 }
 
 const char* when_zooms(const CommandContext& c) {
     if (const char* reason = when_scrolls(c)) return reason;
-    return viewport(c)->zooms() ? nullptr : "This view cannot be enlarged; the heat map and All heads can.";
+    return viewport(c)->zooms() ? nullptr : "This view does not zoom; the heat map and All heads do.";
 }
 
-/// A factor of the zoom; 0: to what fits.
+/// Multiplies the zoom; a factor of 0 shows all.
 Command zooms(const CommandText& text, float factor) {
     const auto zoom = [factor](CommandContext& c) {
         Viewport& seen = *viewport(c);
@@ -46,11 +45,11 @@ Command pages(const CommandText& text, float right, float below, CommandWhen whe
 }
 
 std::vector<Command> viewport_commands() {
-    const char *size = "enlarge or shrink the heat map or thumbnails", *step = "scroll the view by a step",
-               *page = "scroll the view by what is seen of it";
+    const char *size = "zoom the heat map or thumbnails", *step = "scroll the view by one step",
+               *page = "scroll the view by one page";
     return {zooms({"zoom in", "Zoom in", size, "Ctrl++"}, kEnlargedByStep),
             zooms({"zoom out", "Zoom out", size, "Ctrl+-"}, 1 / kEnlargedByStep),
-            zooms({"zoom fit", "Zoom: show all", "show all of the heat map, all heads at once"}, 0),
+            zooms({"zoom fit", "Zoom: show all", "fit the whole heat map or all heads in the view"}, 0),
             scrolls({"scroll up", "Scroll up", step}, 0, -1),
             scrolls({"scroll down", "Scroll down", step}, 0, 1),
             scrolls({"scroll left", "Scroll left", step}, -1, 0),

@@ -1,4 +1,4 @@
-// The rows of the table of commands that enlarge and scroll what a view shows.
+// Commands that zoom and scroll a view.
 #pragma once
 
 #include "session/commands/command_rows.h"
@@ -7,7 +7,7 @@ namespace headlight {
 
 std::vector<Command> viewport_commands();
 
-/// A row that scrolls the shown view by rooms; it applies to every view that scrolls where `when` is null.
+/// Scrolls the shown view by pages. Null `when`: applies to every view that scrolls.
 Command pages(const CommandText& text, float right, float below, CommandWhen when = nullptr);
 
 }  // namespace headlight

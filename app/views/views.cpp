@@ -72,10 +72,10 @@ Status give_config(Session& session, const std::string& path) {
 }
 
 Status give_corpus(Session& session, const Model* model, const std::string& path) {
-    if (!model) return Error{"No model is open yet, which would read the texts."};
+    if (!model) return Error{"Open a model to read the texts."};
     const View& view = *find_view(kCorpusView);
     if (!view.offered(*model))
-        return Error{model->name + " reads pictures, and a corpus is texts; open a model that reads text."};
+        return Error{model->name + " reads images; open a model that reads text."};
     if (const char* missing = view.missing(*model)) return Error{missing};
     session.of<CorpusState>().read(absolute_path(expand_home(path)).string());
     open_view(session, kCorpusView);
