@@ -183,7 +183,7 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o, const 
     if (!o.group) out += fully_masked_note(trace, o.block, o.head);
     if (o.group && o.group->by == Combine::max)
         out += " Each weight is the largest that any of the heads has.";
-    if (o.drop_sink) out += " First key left out, rows renormalized.";
+    if (o.drop_sink) out += " First token hidden, rows renormalized.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
     return out;

@@ -157,7 +157,7 @@ std::span<const StyleField> style_fields() {
          "sub-words joined into words: a word's row is the mean of its pieces', its column their sum",
          &S::join_words},
         {"transparent", "no white behind the figure", &S::transparent},
-        {"drop-sink", "one head without its first key, rows renormalized; for display only", &S::drop_sink},
+        {"drop-sink", "hide the first token and renormalize rows; for display only", &S::drop_sink},
         {"tokens", "only these tokens, 0-5,9; rows are not renormalized", &S::tokens},
         {"keys", "only these keys, where they differ from --tokens", &S::keys},
         {"only-heads", "only these of all heads, 1.2,3.0", &S::heads},

@@ -1,4 +1,4 @@
-// Tokens as nodes, attention as edges through all layers of a stack; where one token at the top comes from.
+// Draws tokens as nodes and attention as edges through all layers, and traces one token back to the input.
 #include "views/graph/graph.h"
 
 #include <algorithm>
@@ -16,17 +16,18 @@ void GraphState::visit(FieldVisitor& v) {
     v.share("graph_share", share, kShareOption);
     v.choose_among(share, kShares,
                    {"graph share", "Graph: share of each row", kShareOption.help, share_words()});
-    v.choose("graph_by", by,
-             {"graph by",
-              "Graph: origins by",
-              "how it is told where a token comes from: rollout, or contributions where a sink takes more "
-              "than half; rollout, flow, contributions, or relevance for the metric",
-              {"auto", "rollout", "flow", "contribution", "relevance"}},
-             {"origins"});
+    v.choose(
+        "graph_by", by,
+        {"graph by",
+         "Graph: origins by",
+         "method to trace a token to the input; auto: rollout, or contributions if an attention sink takes "
+         "more than half",
+         {"auto", "rollout", "flow", "contribution", "relevance"}},
+        {"origins"});
     v.choose("graph_sink_apart", sink_apart,
              {"graph sink",
               "Graph: the first token",
-              "the first token among the others, or apart, and the rest renormalized",
+              "show the first token among the others, or apart and renormalize the rest",
               {"among", "apart"}},
              {.name = "sink-apart",
               .help = "show the first token separately and renormalize the other shares",
@@ -37,13 +38,13 @@ void GraphState::visit(FieldVisitor& v) {
 
 namespace {
 
-constexpr float kLevelLeast = 20, kLevelMost = 48, kLevelNames = 24, kGraphFoot = 44, kHighestChip = 26,
-                kNodeRoom = 14;  // the radius of a node that the token is made of alone
+constexpr float kLevelLeast = 20, kMaxLevel = 48, kLevelNames = 24, kGraphFoot = 44, kHighestChip = 26,
+                kNodeRoom = 14;  // the radius of a node with a share of 1
 
 struct GraphLayout {
-    Grid tokens;       // a row each, across the whole view
-    Rect nodes;        // where they stand
-    Rect left, right;  // columns of tokens: what reads, and what they are made of
+    Grid tokens;  // one row per token, across the whole view
+    Rect nodes;
+    Rect left, right;  // columns of tokens: at the input, and at the top
     int levels;        // embeddings and layers
     float x(int level) const { return nodes.x + nodes.w * float(level) / float(levels - 1); }
     float y(int token) const { return tokens.middle_y(token); }
@@ -58,7 +59,7 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     g.tokens.view = area;
     g.tokens.rows = tokens;
     g.tokens.w = area.w;
-    g.tokens.h = std::clamp(area.h / float(tokens), kLevelLeast, kLevelMost);
+    g.tokens.h = std::clamp(area.h / float(tokens), kLevelLeast, kMaxLevel);
     g.nodes = area;
     g.left = inset(take_left(g.nodes, kLeft), gap::large, 0);
     g.right = take_right(g.nodes, kRight);
@@ -81,7 +82,7 @@ void draw_graph_toolbar(Scene& s, Toolbar bar) {
     bar.choose("First token", "graph/sink", {"among others", "apart"}, state.sink_apart);
 }
 
-/// A weight's part of what the token is made of: what reaches its upper end, times what that carries on.
+/// share of an edge = share of its upper node · share that attention moves · weight.
 float carried(const Rollout* rollout, int layer, int query, float weight) {
     if (!rollout || layer + 1 >= rollout->accumulated.rows() || query >= rollout->accumulated.cols())
         return 0;
@@ -89,16 +90,14 @@ float carried(const Rollout* rollout, int layer, int query, float weight) {
     return rollout->scales[layer] * moving * weight;
 }
 
-constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
+constexpr float kStrong = 0.004f;  // larger shares are amber
 
-/// How a part of the token is drawn: the larger, the stronger and the wider.
 void draw_part(Ui& ui, ImVec2 from, ImVec2 to, ImU32 ink, float part) {
     constexpr float kThinnest = 0.8f, kPerPart = 14;
     ui.stroke(from, to, faded(ink, 0.25f + 0.75f * std::min(1.0f, part * 4)),
               std::max(kThinnest, kPerPart * part));
 }
 
-/// What stays: the residual stream.
 void draw_residual(Ui& ui, const GraphLayout& g, const Graph& graph, const Rollout& rollout) {
     for (int l = 0; l + 1 < g.levels; ++l)
         for (int i = 0; i < rollout.accumulated.cols(); ++i) {
@@ -148,19 +147,18 @@ void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
                 ui.disc(at, std::min(kLeast + (kNodeRoom - kLeast) * std::sqrt(mass), max),
                         ui.colors->accent);
             else
-                ui.fill(square_at(at, kSmall), ui.colors->l2);  // hundreds of them
+                ui.fill(square_at(at, kSmall), ui.colors->l2);  // a square: faster, and there are hundreds
         }
     ui.unclip();
 }
 
-/// How much of the followed token each one at the input makes up.
+/// Returns each input token's share of the traced token.
 std::vector<float> shares_of(const Scene& s, const Rollout* rollout, int tokens) {
     std::vector<float> out = rollout ? rollout->shares() : std::vector<float>();
     out.resize(tokens);
     return s.of<GraphState>().sink_apart ? Rollout::without_sink(std::move(out)) : out;
 }
 
-/// Where a token at the input stands: position, word, bar and share.
 struct InputLine {
     Rect position, word, bar, share;
 };
@@ -175,7 +173,7 @@ InputLine input_line(Rect line) {
     return l;
 }
 
-/// Pointing at a token follows it down, a click locks it.
+/// Traces a hovered token; a click locks it.
 void answer_token(Scene& s, const std::string& path, Rect r, int i) {
     const Hit h = s.ui.hit(path, r);
     if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) return;

@@ -1,4 +1,4 @@
-// Which edges of the graph are in sight.
+// Finds the edges of the graph that are in sight.
 #include "base/cast.h"
 #include "parts/controls.h"
 #include "views/graph/graph.h"

@@ -1,4 +1,4 @@
-// Where the graph's token comes from: what is asked, and how it was told.
+// Traces the graph's token to the input: the questions asked, and the method's name.
 #include "base/cast.h"
 #include "parts/controls.h"
 #include "views/graph/graph.h"
@@ -29,7 +29,7 @@ std::vector<Question> ask_graph(const Scene& s) {
     included.stack = graph_stack(s);
     const Metric metric = s.session.document.metric.metric;
     GraphRequest graph{included, state.share, state.by, {metric, graph_token(s)}};
-    if (state.by == Origins::automatic || state.by == Origins::flow) {  // as the origins turned out
+    if (state.by == Origins::automatic || state.by == Origins::flow) {  // match what automatic chose
         const auto* found = s.found<RolloutRequest>();
         const bool moves = state.by == Origins::automatic && found && found->asked.by == state.by &&
                            found->answer.by == Origins::contribution;
@@ -40,15 +40,16 @@ std::vector<Question> ask_graph(const Scene& s) {
 
 namespace {
 
-/// How the origins were told: in full, shorter.
-std::vector<std::string> told(Origins by, bool chosen_for_sink) {
+/// Describes the method: in full, then shorter.
+std::vector<std::string> method_notes(Origins by, bool chosen_for_sink) {
     switch (by) {
         case Origins::contribution: {
             const std::string why =
-                chosen_for_sink ? "contributions, because rollout leaves the first token more than half" : "";
-            const std::string what = "lengths of what attention moves, ‖Σ α v W_O‖, against the residual";
+                chosen_for_sink ? "contributions, because rollout assigns the first token more than half"
+                                : "";
+            const std::string what = "norms of what attention moves, ‖Σ α v W_O‖, against the residual";
             return {(why.empty() ? "" : why + "; ") + what + " (Kobayashi et al. 2020, 2021).",
-                    (why.empty() ? "lengths of what attention moves, ‖Σ α v W_O‖" : why) + ".",
+                    (why.empty() ? "norms of what attention moves, ‖Σ α v W_O‖" : why) + ".",
                     "contributions."};
         }
         case Origins::relevance:
@@ -65,15 +66,15 @@ std::vector<std::string> told(Origins by, bool chosen_for_sink) {
 std::vector<std::string> origins_notes(const Scene& s, const Rollout& r) {
     const auto& state = s.of<GraphState>();
     if (r.by == Origins::flow && r.flow.empty())
-        return {"Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
-                    " tokens; this is the rollout.",
-                "More than " + std::to_string(kMaxFlowTokens) + " tokens: rollout in place of flow."};
+        return {
+            "Flow is computed for at most " + std::to_string(kMaxFlowTokens) + " tokens; showing rollout.",
+            "More than " + std::to_string(kMaxFlowTokens) + " tokens: rollout instead of flow."};
     if (!r.refusal.empty()) return {r.refusal};
     const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
     std::vector<std::string> out;
-    for (const std::string& how : told(r.by, state.by == Origins::automatic)) {
+    for (const std::string& how : method_notes(r.by, state.by == Origins::automatic)) {
         const std::string note = "Origins of " + token + ": " + how;
-        out.push_back(note + (state.sink_apart ? " The first token stands apart; the others sum to 1." : ""));
+        out.push_back(note + (state.sink_apart ? " First token apart; the others sum to 1." : ""));
         if (state.sink_apart) out.push_back(note + " First token apart.");
     }
     return out;

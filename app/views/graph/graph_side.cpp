@@ -1,4 +1,4 @@
-// Beside the graph: the heads that carry, what the token is made of, and the numbers.
+// Draws the graph's side panels: the heads included, and the shares of input tokens.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -13,7 +13,6 @@ namespace headlight {
 
 int graph_stack(const Scene& s) { return s.model()->config.block(s.session.selection.block).stack; }
 
-/// The token at the top that is followed down: the focused one of the graph's stack.
 int graph_token(const Scene& s) {
     const int n = isize(s.sentence()->labels[graph_stack(s)]);
     const auto cell = s.shown_cell();
@@ -65,7 +64,7 @@ void draw_graph_list(Scene& s, Rect area) {
     take_top(rest, 0, kTop);
     choose_included(s, take_top(rest, size::line, 10));
     caption_lines(ui, take_bottom(rest, kNote, gap::close),
-                  "Click toggles a head. A layer without heads passes on its input unchanged.");
+                  "Click toggles a head. A layer without heads passes its input through.");
     const int max = std::max(1, int((rest.w - kNumber) / kLeastHead)), lines = (heads + max - 1) / max,
               across = (heads + lines - 1) / lines;
     const float wide = std::min(kHead, (rest.w - kNumber) / float(across));
@@ -94,31 +93,31 @@ std::string capital_first(std::string word) {
     return word;
 }
 
-const char* said_of(const Rollout& r) {
+const char* definition_of(const Rollout& r) {
     switch (r.by) {
         case Origins::contribution:
-            return "Contributions: how long the vectors are that attention moves between tokens, against the "
-                   "residual, layer by layer; the MLPs pass each token straight on. The shares sum to 1.";
+            return "Contributions: norms of the vectors that attention moves between tokens, against the "
+                   "residual, through all layers; MLPs are skipped. Shares sum to 1.";
         case Origins::relevance:
-            return "Relevance: patterns times their gradients by the metric at this token, positive parts "
-                   "alone, layer by layer; as shares that sum to 1.";
+            return "Relevance: patterns times the metric’s gradients at this token, positive parts only, "
+                   "through all layers. Shares sum to 1.";
         case Origins::flow:
             if (!r.flow.empty())
-                return "Attention flow: the most that can run from an input token to this one when each edge "
-                       "carries at most its weight.";
+                return "Attention flow: the maximum flow from an input token to this one, with weights as "
+                       "capacities.";
             break;
         default:
             break;
     }
-    return "Attention rollout: the layers’ mean patterns, each mixed half and half with the residual stream, "
-           "multiplied. The shares sum to 1.";
+    return "Attention rollout: the product over layers of ½ mean pattern + ½ identity (the residual stream). "
+           "Shares sum to 1.";
 }
 
-/// To the same of every token, as a map in the view of influence.
+/// Opens the same measure for all tokens, as a map in Influence.
 void link_to_map(Scene& s, SidePanel& panel, Origins by) {
     const Rect line = panel.line(size::row);
     panel.skip(size::row);
-    if (!s.ui.link("graph/map", line.right(), line.middle_y(), "All tokens as a map")) return;
+    if (!s.ui.link("graph/map", line.right(), line.middle_y(), "Map of all tokens")) return;
     if (by == Origins::relevance)
         s.send("influence of", "relevance");
     else
@@ -143,7 +142,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
         all[0] = 0;
     }
     panel.heading(r.by == Origins::flow && !r.flow.empty()
-                      ? "Largest flow, as a share"
+                      ? "Maximum flow, as a share"
                       : capital_first(origins_name(r.by)) + " of the input");
     const Vector shares = Eigen::Map<const Vector>(all.data(), isize(all));
     const auto order =
@@ -153,7 +152,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
                    number(shares[i], 3)});
     panel.rule();
     if (r.by != Origins::relevance || s.model()->has_logits()) link_to_map(s, panel, r.by);
-    panel.note(said_of(r));
+    panel.note(definition_of(r));
     panel.finish();
 }
 
@@ -180,7 +179,7 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
 
 namespace {
 
-/// "2.0,1.3": these alone carry attention; "all".
+/// Parses "2.0,1.3" or "all".
 Status include_heads(CommandContext& c, const std::string& words) {
     const ModelConfig& config = c.model()->config;
     std::set<std::pair<int, int>> left_out;
@@ -198,7 +197,7 @@ Status include_heads(CommandContext& c, const std::string& words) {
 
 std::vector<Command> graph_commands() {
     return {opens_view("graph", row({"graph heads all|LAYER.HEAD,LAYER.HEAD", "Graph: heads included",
-                                     "the heads that carry attention on: graph heads 2.0,1.3"},
+                                     "heads to include: graph heads 2.0,1.3"},
                                     include_heads))};
 }
 

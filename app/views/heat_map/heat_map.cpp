@@ -1,6 +1,3 @@
-// One head, large: weights, labels on both axes, color bar with the true range, crosshair; the wheel
-// enlarges.
-
 #include "views/heat_map/heat_map.h"
 
 #include <algorithm>
@@ -38,8 +35,8 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
     ui.unclip();
 }
 
-/// Rows or columns of cells that are seen: the first, and the one behind the last.
-std::pair<int, int> seen(float hidden, float room, float cell, int count) {
+/// Returns the half-open range of rows or columns in sight.
+std::pair<int, int> range_in_sight(float hidden, float room, float cell, int count) {
     const auto at = [&](float place) { return between(int_of(double(place / cell)), 0, count); };
     return {at(hidden), std::min(at(hidden + room) + 1, count)};
 }
@@ -50,8 +47,8 @@ void draw_values(Scene& s, const MapLayout& l) {
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const Shades shades = shown_shades(s);
     const bool rows = s.session.preferences.queries == Axis::rows;
-    const auto [top, bottom] = seen(l.y0, l.view.h, l.h, l.rows);
-    const auto [left, right] = seen(l.x0, l.view.w, l.w, l.columns);
+    const auto [top, bottom] = range_in_sight(l.y0, l.view.h, l.h, l.rows);
+    const auto [left, right] = range_in_sight(l.x0, l.view.w, l.w, l.columns);
     ui.clip(l.view);
     for (int r = top; r < bottom; ++r)
         for (int c = left; c < right; ++c) {
@@ -71,7 +68,7 @@ std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 place) {
     return s.session.preferences.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
 }
 
-/// Paints cell by cell, or the rectangle between where the button went down and where it comes up.
+/// Paints cell by cell, or the rectangle from press to release.
 void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const bool inside = l.view.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
@@ -94,7 +91,7 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     }
 }
 
-/// Whether a change concerns what is shown: the head, or one of those that are combined.
+/// True if a change concerns the shown head or one of the combined heads.
 bool concerns_shown(const Scene& s, const Change& c) {
     const ModelConfig& config = s.model()->config;
     const auto& group = s.answer->picture->group;
@@ -103,7 +100,7 @@ bool concerns_shown(const Scene& s, const Change& c) {
                        [&](AttentionHead h) { return c.concerns(config, h.block, h.head); });
 }
 
-/// Fully masked rows are uniform (MaskPlan): a frame says that this is not the head's doing.
+/// Frames fully masked rows, because their uniform weights come from the mask (MaskPlan), not from the head.
 void draw_fully_masked(Scene& s, const MapLayout& l) {
     if (s.answer->picture->group) return;
     const bool rows = s.session.preferences.queries == Axis::rows;
@@ -113,7 +110,6 @@ void draw_fully_masked(Scene& s, const MapLayout& l) {
     s.ui.unclip();
 }
 
-/// The rectangle that is being drawn.
 void draw_rectangle(Scene& s, const MapLayout& l) {
     const auto from = s.of<Painting>().rectangle_from;
     if (from.first < 0 || !s.session.selection.hovered.cell) return;
@@ -126,7 +122,7 @@ void draw_rectangle(Scene& s, const MapLayout& l) {
     s.ui.frame(r, s.ui.colors->accent, 2);
 }
 
-/// The wheel enlarges about the mouse; dragging an enlarged map moves it; a click locks.
+/// Zooms with the wheel, moves a zoomed map by dragging, locks a cell by a click.
 void answer_map(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const Hit h = ui.hit("map", l.view);
@@ -180,7 +176,7 @@ void draw_cells(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
-/// The rows and columns that a change of cells covers, as far as they are there.
+/// Returns the cells that a change covers, clipped to the tokens.
 Rect covered_by(const Scene& s, const MapLayout& l, const Change& c) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     const auto queries = float(std::min(c.queries, s.queries() - c.query)),
@@ -189,7 +185,6 @@ Rect covered_by(const Scene& s, const MapLayout& l, const Change& c) {
             l.w * (rows ? keys : queries) - s.ui.line(), l.h * (rows ? queries : keys) - s.ui.line()};
 }
 
-/// Cells that were painted by hand: amber, hatched where they are masked.
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     ui.clip(l.view);
@@ -205,8 +200,7 @@ void draw_painted(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
-/// The cells of the rule on which the mouse rests, and those under the stroke that is being drawn, whatever
-/// it does to them.
+/// Frames the cells of the hovered rule and those under the current stroke.
 void draw_covered(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     s.ui.clip(l.view);
@@ -218,7 +212,7 @@ void draw_covered(Scene& s, const MapLayout& l) {
     s.ui.unclip();
 }
 
-/// On the map of a head that is ablated: how.
+/// Labels the map of an ablated head with how it is ablated.
 void draw_ablated(Scene& s, const MapLayout& l) {
     for (const Change& c : s.sentence()->intervention.changes) {
         if (!change_row(c.kind).ablates || !concerns_shown(s, c)) continue;

@@ -1,4 +1,4 @@
-// The parts of the large heat map.
+// Draws one head's pattern, or several combined, as a large heat map.
 #pragma once
 
 #include "io/numbers.h"
@@ -13,30 +13,29 @@ struct ViewPage;
 
 struct HeatMapState {
     Viewport seen{.max = 400};
-    bool dragged = false;                  // the button went down to move it, not to lock a cell
-    std::pair<int, int> followed{-1, -1};  // the locked cell that was brought into sight
-    int tokens = -1;                       // … and how many queries there were when the last one was
+    bool dragged = false;                  // the button moved the map, so its release locks no cell
+    std::pair<int, int> followed{-1, -1};  // the locked cell that was last scrolled to
+    int tokens = -1;                       // number of queries when the last one was scrolled to
     void visit(FieldVisitor& visitor);
 };
 
-/// Where the cells of a head are: as many as fit, or a part of them enlarged.
 constexpr float kRoomForTag = 560, kTagLine = 26;  // a line about the head, under the caption of a high map
 
 struct MapLayout : Grid {
-    TokenAxis down, across;  // the names beside rows and above columns
+    TokenAxis down, across;  // names of rows and of columns
     float bar_height() const { return std::max(view.h, 120.0f); }
     bool all_seen() const { return w * float(columns) <= view.w + 1 && h * float(rows) <= view.h + 1; }
 };
 
-inline constexpr float kMapNames = 100, kLongestName = 120;  // for the labels beside rows, and of one above
+inline constexpr float kMapNames = 100, kLongestName = 120;  // of the row labels, and of one above a column
 
-/// Tokens along one side of the picture: queries or keys, as the person turned it.
+/// Returns the tokens along one side: queries or keys, by the user's orientation.
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);
 
 MapLayout arrange_map(Scene& scene, Rect area);
-/// How much of an area is free beside a map with its names and color bar.
+/// Returns the width left beside a map with its names and color bar.
 float room_beside_map(Rect area, const MapLayout& map);
-/// Returns how much room its further lines take.
+/// Returns the height of its lines after the first.
 float draw_heat_map_toolbar(Scene& scene, Rect area);
 void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);

@@ -1,4 +1,4 @@
-// Token labels, color bar and caption of the large heat map.
+// Draws token labels, color bar and caption of the large heat map.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ namespace headlight {
 namespace {
 constexpr float kColorBar = 13;
 
-/// The right button on the names beside rows, or above columns.
+/// Opens the token menu by right click on a label.
 void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) {
     const Rect beside{l.view.x - kMapNames, l.view.y, kMapNames, l.view.h},
         above{l.view.x, l.view.y - kNumberedNames, l.view.w, kNumberedNames};
@@ -52,36 +52,36 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 
 namespace {
 
-/// What rows sum to, and what is hatched or painted.
+/// States what rows sum to, and what is hatched or painted.
 std::string about_weights(const Scene& s, const MapLayout& l) {
     const HeadPicture& p = *s.answer->picture;
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any(),
                dropped = p.sink_dropped, largest = p.group && p.group->by == Combine::max;
     const std::string line = s.session.preferences.queries == Axis::rows ? "row" : "column",
                       step = std::to_string(s.answer->picture->step);
-    const std::string sums =
-        largest   ? "The largest weight that any of the heads has; a " + line + " need not sum to 1."
-        : dropped ? "First key left out for display; the rest of each " + line + " made to sum to 1."
-                  : "Each " + line + " sums to 1.";
+    const std::string sums = largest ? "Maximum over the heads; a " + line + " need not sum to 1."
+                             : dropped
+                                 ? "First token hidden; the rest of each " + line + " rescaled to sum to 1."
+                                 : "Each " + line + " sums to 1.";
     return sums +
            (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
             : !masked                            ? ""
             : l.w * s.ui.scale >= 12             ? " Hatched: masked."
                                                  : " Plain: masked.") +
            (p.group ? "" : fully_masked_note(*s.sentence()->trace, s.block(), s.head())) +
-           (step == "1"
-                ? ""
-                : " Too long to show each weight: an entry is the largest of " + step + " × " + step + ".");
+           (step == "1" ? ""
+                        : " Too many tokens to show each weight: an entry is the maximum of " + step + " × " +
+                              step + ".");
 }
 
-/// How many cells there are, and how many of them are seen.
+/// Counts the cells, and those in sight.
 std::string about_cells(const Scene& s, const MapLayout& l) {
     const std::string count = std::to_string(l.rows) + " × " + std::to_string(l.columns),
                       covered = std::to_string(int_of(std::ceil(1 / double(l.w * s.ui.scale))));
-    if (l.w * s.ui.scale < 1) return count + ", each pixel is the largest of " + covered + " × " + covered;
+    if (l.w * s.ui.scale < 1) return count + ", each pixel is the maximum of " + covered + " × " + covered;
     if (l.all_seen()) return count + ", every cell shown";
-    return count + ", enlarged: " + std::to_string(int_of(double(l.view.h / l.h) + 0.5)) + " × " +
-           std::to_string(int_of(double(l.view.w / l.w) + 0.5)) + " cells of it";
+    return count + ", zoomed in to " + std::to_string(int_of(double(l.view.h / l.h) + 0.5)) + " × " +
+           std::to_string(int_of(double(l.view.w / l.w) + 0.5)) + " cells";
 }
 
 /// Says under the map what the head does; returns the height. Not for several heads, whose picture is

@@ -1,4 +1,4 @@
-// Where the cells of the large heat map stand.
+// Arranges the cells of the large heat map.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,7 +16,7 @@ namespace {
 constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kMapFoot = 42,
                 kAboveNames = 54, kAboveLeaning = 60, kLeastAbove = 98;
 
-/// How much of the area the map may fill, under so much above it.
+/// Returns the part of the area that the map may fill, below `above`.
 Rect room_for_map(Rect area, float above) {
     Rect r = area;
     take_top(r, above);
@@ -26,9 +26,9 @@ Rect room_for_map(Rect area, float above) {
     return r;
 }
 
-/// The side of a cell, such that pixels cover whole cells, or cells whole pixels.
+/// Rounds a cell's side so that pixels cover whole cells, or cells whole pixels.
 float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) {
-    constexpr float kLeastFitting = 1e-3f;  // however little room there is
+    constexpr float kLeastFitting = 1e-3f;  // stays positive in an area of any size
     const float fits =
         std::max(kLeastFitting, std::min({room.w / float(columns), room.h / float(rows), kLargestCell}));
     seen.max = kLargestEnlarged / fits;
@@ -38,7 +38,7 @@ float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) 
     return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
 }
 
-/// The cell to bring into sight: one that was locked by key, or where a token was typed, once.
+/// Returns the cell to scroll to, once: a newly locked cell, or the last one after typing.
 std::optional<std::pair<int, int>> cell_to_follow(Scene& s) {
     auto& state = s.of<HeatMapState>();
     const bool typed = std::exchange(state.tokens, s.queries()) != s.queries();
@@ -59,7 +59,6 @@ void follow(Scene& s, const MapLayout& l) {
     state.seen.y = scrolled_to(state.seen.y, row, row + l.h, l.view.h);
 }
 
-/// Queries or keys: those shown light up as they do in every view.
 TokenAxis axis_of(const Scene& s, bool down) {
     constexpr size_t kMaxOfLabel = 14;
     const Theme& c = *s.ui.colors;

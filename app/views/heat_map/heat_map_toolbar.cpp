@@ -1,4 +1,4 @@
-// The controls above the large heat map.
+// Draws the toolbar of the large heat map.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kFirstKey = "First key";
+constexpr const char* kHideFirst = "Hide first token";
 
 const std::vector<std::string>& map_names() {
     static const std::vector<std::string> names(colormap_names().begin(), colormap_names().end());
@@ -28,7 +28,7 @@ void choose_colors(Scene& s, Toolbar& bar) {
         s.send("colormap", names[c]);
 }
 
-/// `before`: what the choice says where it has no label.
+/// `before`: stands in for the label in a narrow toolbar.
 void choose_axis(Scene& s, Toolbar& bar, const std::string& before) {
     const int now = static_cast<int>(s.session.preferences.queries);
     if (const int c = bar.choice("Queries", "queries", axis_names(before), now); c >= 0)
@@ -41,28 +41,27 @@ void choose_marks(Scene& s, Toolbar& bar, const char* label) {
         s.send("marks", c == 0 ? "squares" : "dots");
 }
 
-void choose_first_key(Scene& s, Toolbar& bar) {
-    const bool left_out = s.session.preferences.drop_sink;
-    const Hit h = bar.press("sink", kFirstKey, !left_out);
+void hide_first_token(Scene& s, Toolbar& bar) {
+    const bool hidden = s.session.preferences.drop_sink;
+    const Hit h = bar.press("sink", kHideFirst, hidden);
     s.ui.tooltip(
         "sink", h,
-        "Whether the first key is shown, on which heads rest that have nothing to look at; without it "
-        "each row's rest is made to sum to 1.");
-    if (h.clicked) s.send("drop sink", left_out ? "off" : "on");
+        "Hides the first token, often an attention sink, and rescales the rest of each row to sum to 1.");
+    if (h.clicked) s.send("drop sink", hidden ? "off" : "on");
 }
 
-/// How much room all of these take beside one another, without labels.
+/// Returns the width of these choices in one line, without labels.
 float width_of_choices(Scene& s, const Toolbar& bar, const std::string& before) {
     Ui& ui = s.ui;
     return ui.choice_width("", map_names()) + ui.choice_width("", axis_names(before)) +
-           ui.choice_width("", mark_names()) + bar.press_width(kFirstKey) + 3 * bar.apart;
+           ui.choice_width("", mark_names()) + bar.press_width(kHideFirst) + 3 * bar.apart;
 }
 
-/// The same behind one button, under one another: where they would take a second row.
+/// Folds the choices behind one button, if they would take a second line.
 void fold_choices(Scene& s, Toolbar& bar) {
     constexpr float kWide = 240, kLine = 36;
     const Hit h = bar.press("map/more", "Display…", ImGui::IsPopupOpen("map/more/panel"));
-    s.ui.tooltip("map/more", h, "Colors, queries as rows or columns, squares or dots, the first key.");
+    s.ui.tooltip("map/more", h, "Colors, queries as rows or columns, squares or dots, hide the first token.");
     s.ui.pop_up("map/more", bar.last(), h.clicked, {kWide, 4 * kLine + 2 * gap::medium}, [&](Rect inside) {
         Rect rest = inset(inside, gap::large, gap::medium);
         const auto line = [&] { return Toolbar(s.ui, take_top(rest, kLine)); };
@@ -70,7 +69,7 @@ void fold_choices(Scene& s, Toolbar& bar) {
         choose_colors(s, colors);
         choose_axis(s, axis, "");
         choose_marks(s, marks, "Marks");
-        choose_first_key(s, first);
+        hide_first_token(s, first);
     });
 }
 
@@ -83,7 +82,7 @@ float draw_heat_map_toolbar(Scene& s, Rect area) {
     const bool tight = line.w < kTight;
     if (tight) bar.apart = gap::small;
     choose_combination(s, bar);
-    const bool roomy = bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
+    const bool roomy = bar.labels = bar.rest().w > kRoomy;
     choose_contrast(s, bar);
     const std::string before = roomy ? "" : tight ? "query " : "queries in ";
     const bool enlarged = s.of<HeatMapState>().seen.zoom > 1;
@@ -94,7 +93,7 @@ float draw_heat_map_toolbar(Scene& s, Rect area) {
         choose_colors(s, bar);
         choose_axis(s, bar, before);
         choose_marks(s, bar, "");
-        choose_first_key(s, bar);
+        hide_first_token(s, bar);
     }
     if (enlarged && bar.link("map/fit", "Show all")) s.send("zoom fit");
     return bar.bottom() - line.bottom();

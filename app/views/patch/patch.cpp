@@ -15,23 +15,22 @@ constexpr float kPatchNames = 84;
 
 bool clean_is_other(const Session& s) { return s.document.comparison.what == Compared::sentences; }
 
-/// Why there is no map, and what helps; "" where there is one, or will be.
+/// Explains why there is no map; "" if there is one or it is being measured.
 std::string missing_runs(const Scene& s) {
     const bool reads = s.ui.on_page() || !s.fields.other.text().empty();
     switch (s.session.document.comparison.what) {
         case Compared::sentences:
             if (!s.answer->other_error.empty()) return s.answer->other_error;
             return reads ? ""
-                         : "Type the clean text: as many tokens as the text above, which differs from it in "
-                           "the words "
-                           "that change the answer.";
+                         : "Type the clean text: the text above with different words that change the answer, "
+                           "and the same number of tokens.";
         case Compared::changes:
             if (s.sentence()->unchanged) return "";
-            return "No interventions yet: put one in force, and this shows which places of the unchanged run "
-                   "bring its answer back; or choose another clean run above.";
+            return "No interventions yet: add one to see which activations of the unchanged run restore its "
+                   "answer, or choose another clean run above.";
         default:
-            return "Choose above what is clean: another text of as many tokens, or this text before the "
-                   "interventions.";
+            return "Choose a clean run above: another text with the same number of tokens, or this text "
+                   "before interventions.";
     }
 }
 
@@ -43,8 +42,8 @@ Matrix shown_patches(const Scene& s, const PatchMap& m) {
     return out;
 }
 
-/// Cells whose patch is in force.
-void frame_in_force(Scene& s, const Grid& g, const PatchMap& m) {
+/// Frames the cells whose patch is active.
+void frame_active_patches(Scene& s, const Grid& g, const PatchMap& m) {
     const auto& changes = s.sentence()->intervention.changes;
     for (int row = 0; row < g.rows; ++row)
         for (int column = 0; column < g.columns; ++column)
@@ -66,13 +65,13 @@ MatrixView patch_matrix(const Scene& s, const PatchMap& m) {
     const Matrix shown = shown_patches(s, m);
     const float reach = std::max(1.0f, largest_size(shown));
     const std::string what = "0: " + patch_metric(s, m) + " as without patching; 1: as in the clean run.";
-    const std::string press = s.ui.on_page() ? "" : " Press a cell to put its patch in force.";
+    const std::string click = s.ui.on_page() ? "" : " Click a cell to apply its patch.";
     MatrixView out{.path = "patch/map",
                    .cells = {signed_places_of(shown, reach), colors, true},
                    .rows = {[&](int i) { return patch_row_name(s, m, i); }},
                    .columns = {[&](int i) { return patch_column_name(s, m, 0, i); }},
                    .bar = range_bar(colors, double(reach), true),
-                   .note = {what + press, what, "0: as without patching; 1: as in the clean run."},
+                   .note = {what + click, what, "0: as without patching; 1: as in the clean run."},
                    .tip = [&](int row, int column) { return patch_tip(s, m, row, column); },
                    .inspected = true};
     out.rows.room = kPatchNames;
@@ -88,7 +87,7 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
     if (!s.ui.on_page()) s.of<PatchState>().pointed = answer.hovered;
     if (answer.pressed) s.change(patch_change(s, m, answer.hovered->first, answer.hovered->second));
     draw_matrix_view(s, l, view);
-    frame_in_force(s, l.grid, m);
+    frame_active_patches(s, l.grid, m);
 }
 
 }  // namespace

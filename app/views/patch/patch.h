@@ -1,4 +1,4 @@
-// The view of activation patching: how much of the clean run's answer each place brings back.
+// Activation patching: the fraction of the clean run's metric that each place restores.
 #pragma once
 
 #include "analysis/patching/patch_map.h"
@@ -11,49 +11,43 @@ struct View;
 struct PatchState {
     PatchPart part = PatchPart::resid_pre;
     bool measures = true;                        // in the background while the view is shown
-    bool estimates = false;                      // are shown in place of what is measured
+    bool estimates = false;                      // show estimates instead of exact values
     std::optional<std::pair<int, int>> pointed;  // row and column
     void visit(FieldVisitor& v) {
-        v.choose(
-            "patch_part", part,
-            {"patch put",
-             "Patch: what is put back",
-             "what of the clean run is put into the other one",
-             {"resid_pre", "attn_out", "mlp_out", "heads", "head"}},
-            {"what",
-             "what to patch from the run of --text-b, or from the unchanged run; head: of the chosen one"});
+        v.choose("patch_part", part,
+                 {"patch put",
+                  "Patch: activation",
+                  "activation of the clean run to patch into the corrupted run",
+                  {"resid_pre", "attn_out", "mlp_out", "heads", "head"}},
+                 {"what",
+                  "activation to patch from the run of --text-b, or from the unchanged run; head: that of "
+                  "--head"});
         v.choose("patch_estimates", estimates,
                  {"patch values",
                   "Patch: values",
-                  "each place measured by a pass of its own, or all estimated at once from gradients",
+                  "measure each place in its own pass, or estimate all at once from gradients",
                   {"exact", "estimated"}});
-        v.choose(
-            nullptr, measures,
-            {"patch measure", "Patch: measure", "measure the map of patching, or cancel it", {"off", "on"}});
+        v.choose(nullptr, measures,
+                 {"patch measure", "Patch: measure", "measure the patching map, or cancel", {"off", "on"}});
     }
 };
 
-/// What the session asks to be measured; nothing without two runs to patch between.
+/// Returns the map to measure; nullopt without two runs to patch between.
 std::optional<PatchMapRequest> patch_request(const Session& session);
 
-/// The map of what is asked for as far as it is known, or why there is none; empty before it has begun.
+/// Returns the map measured so far, or why there is none.
 PatchMapFound patch_found(const Scene& scene);
-/// Whether every cell shows its estimate, as was chosen.
 bool shows_estimates(const Scene& scene, const PatchMap& map);
-/// What is shown at a cell: its value, or its estimate.
 float patch_shown(const Scene& scene, const PatchMap& map, int row, int column);
-/// What is brought back, with the token that the clean run decides on.
+/// Names the metric, with the token that the clean run predicts.
 std::string patch_metric(const Scene& scene, const PatchMap& map);
-/// The name of a row ("layer 3") and of a column ("ball 4", "head 2"); and of a cell.
+/// "layer 3"; "ball 4" or "head 2".
 std::string patch_row_name(const Scene& scene, const PatchMap& map, int row);
 std::string patch_column_name(const Scene& scene, const PatchMap& map, int row, int column);
-/// The change that a cell puts in force.
+/// Returns the intervention that a click on a cell applies.
 Change patch_change(const Scene& scene, const PatchMap& map, int row, int column);
 
 void draw_patch(Scene& scene, Rect area);
-/// Over the map: which run is clean, what is put back, the metric; the clean text, which takes its room; how
-/// far the measuring is, with a way to end it and to go on: what was measured stays. Where there is no map,
-/// two texts that show one.
 void draw_patch_toolbar(Scene& scene, Toolbar bar);
 void draw_clean_field(Scene& scene, Rect& rest);
 void draw_patch_example(Scene& scene, Rect line);

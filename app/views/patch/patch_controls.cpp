@@ -1,4 +1,4 @@
-// The controls of patching: which run is clean, what is put back, how far the measuring is.
+// Draws the controls of patching: the clean run, the activation to patch, progress.
 #include <algorithm>
 
 #include "parts/metric.h"
@@ -30,7 +30,7 @@ void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
     Ui& ui = s.ui;
     if (!s.of<PatchState>().measures) {
         const Rect button = band(take_left(line, kButton, gap::medium), size::button);
-        if (ui.button("patch/measure", button, m.done > 0 ? "Go on" : "Measure"))
+        if (ui.button("patch/measure", button, m.done > 0 ? "Resume" : "Measure"))
             s.send("patch measure", "on");
         if (m.done == 0) return;
         ui.name("patch/cancelled", line);
@@ -57,7 +57,7 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
     parts.back() =
         "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
-    bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
+    bar.choose("Patch", "patch/put", parts, s.of<PatchState>().part);
     bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
     add_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
@@ -69,7 +69,8 @@ void draw_clean_field(Scene& s, Rect& rest) {
     if (s.session.document.comparison.what != Compared::sentences) return;
     Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
     write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1, "Clean");
-    draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens, with another answer");
+    draw_text_field(s, s.fields.other, "other", line,
+                    "A text with the same number of tokens and another answer");
 }
 
 }  // namespace headlight

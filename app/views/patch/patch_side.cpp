@@ -1,4 +1,4 @@
-// Beside the map of patching: both runs, the cell that is pointed at, and the places that bring back most.
+// Draws patching's side panel: the metric in both runs, the hovered cell, and the most restoring cells.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// Cells that have a value, those that bring back most first.
+/// Sorts the cells that have a value, most restoring first.
 std::vector<std::pair<int, int>> strongest_patches(const Matrix& values) {
     std::vector<std::pair<int, int>> out;
     for (int row = 0; row < narrow<int>(values.rows()); ++row)
@@ -30,14 +30,14 @@ std::string patched_place(const Scene& s, const PatchMap& m, std::pair<int, int>
     return block_name(s.model()->config, m.blocks[at.first]) + "  " + token;
 }
 
-/// Each measured cell as a dot: right as its value, up as its estimate; on the diagonal both are alike.
+/// Plots each measured cell: exact value across, estimate up.
 void draw_agreement(Scene& s, SidePanel& panel, const PatchMap& m) {
     constexpr float kHigh = 132, kDot = 2, kMargin = 4;
     const PatchAgreement found = patch_agreement(m);
     if (found.cells < 2) return;
     Ui& ui = s.ui;
     panel.rule();
-    panel.heading("Estimate against exact", std::to_string(found.cells) + " places");
+    panel.heading("Estimated vs. exact", std::to_string(found.cells) + " cells");
     const Rect plot{panel.at.x, panel.y - gap::small, panel.at.w, kHigh},
         inner = inset(plot, kMargin, kMargin);
     float low = 0, high = 1;
@@ -63,7 +63,6 @@ void draw_agreement(Scene& s, SidePanel& panel, const PatchMap& m) {
     panel.pair("largest error", number(found.largest, 3));
 }
 
-/// Lists the strongest cells, measured or estimated.
 void list_strongest(Scene& s, SidePanel& panel, const PatchMap& m) {
     constexpr int kListed = 12;
     constexpr float kValue = 56;
