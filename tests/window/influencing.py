@@ -1,4 +1,4 @@
-"""Influence: map and scores fill in beside the window, scores of what was written lead to masks."""
+"""Influence: map and scores fill in, scores of the generated text lead to masks."""
 
 from drive import Window
 from places import PROGRAM
@@ -99,7 +99,7 @@ def a_part_that_wrote_the_answer_is_masked(display):
     ) as w:
         w.wait(lambda r: _scored(r) and "influence/over" in r["widgets"])
         w.click("influence/over")
-        w.click("influence/over/what was written")
+        w.click("influence/over/generated text")
         before = w.wait(lambda r: _scored(r) and "influence/part/0" in r["widgets"])
         w.click("influence/part/0")
         r = w.wait(
@@ -187,6 +187,6 @@ def what_stands_under_the_graph_is_said_whole(display):
 def scores_are_listed_with_their_sign(display):
     with Window(PROGRAM, display, "--text", RED, "--view", "influence", "--report-texts") as w:
         texts = w.wait(lambda r: _scored(r) and r.get("texts"))["texts"]
-        listed = texts[next(i for i, text in enumerate(texts) if text.startswith("Counts most")) :]
+        listed = texts[next(i for i, text in enumerate(texts) if text.startswith("Matters most")) :]
         assert any(text.startswith("+0.") for text in listed), listed
         assert any(text.startswith("−0.") for text in listed), listed

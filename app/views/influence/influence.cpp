@@ -19,26 +19,28 @@ void InfluenceState::visit_map(FieldVisitor& v) {
     v.choose("influence_of", of,
              {"influence of",
               "Influence: rows of the map",
-              "what answers to each token: a hidden state, the metric taken at each token, or the metric's "
-              "relevance there: patterns weighted by its gradients",
+              "the output that tokens influence: a hidden state, the metric at each token, or the metric's "
+              "relevance there (patterns weighted by its gradients)",
               {"hidden", "metric", "relevance"}},
              {"influence"});
     v.integer("influence_layer", layer, -1, 4096,
               {"after", "the layer whose output is the hidden state; -1: the last", "influence hidden"});
-    v.choose("influence_probes", probes,
-             {"influence probes",
-              "Influence: random directions",
-              "how the map is measured: exact where that takes half a minute at most, exactly, or estimated "
-              "from so many random directions an output",
-              {"auto", "exact", "8", "32"}},
-             {"probes",
-              "exact, or estimated from this many random directions per output; auto: exact if that takes at "
-              "most half a minute, else 8",
-              "influence hidden"});
+    v.choose(
+        "influence_probes", probes,
+        {"influence probes",
+         "Influence: random probes",
+         "auto: exact if that takes at most half a minute, else 8 probes; exact; or 8 or 32 random probes "
+         "per "
+         "output",
+         {"auto", "exact", "8", "32"}},
+        {"probes",
+         "exact, or estimated from this many random probes per output; auto: exact if that takes at most "
+         "half a minute, else 8",
+         "influence hidden"});
     v.choose("influence_beside", beside,
              {"influence beside",
               "Influence: attention beside the map",
-              "the attention that stands beside the map: the head's, the layer's mean, or through all layers",
+              "attention next to the map: the head's, the layer's mean, rollout or contributions",
               {"head", "layer", "rollout", "contribution"}},
              {"beside"});
 }
@@ -54,7 +56,7 @@ void InfluenceState::visit_scores(FieldVisitor& v) {
     v.choose("influence_baseline", baseline,
              {"influence baseline",
               "Influence: baseline",
-              "where integrated gradients begin: every token the mean embedding, zeros, or another text",
+              "where integrated gradients start: the mean embedding, zeros, or another text",
               {"mean", "zero", "text"}},
              {"baseline", "where integrated gradients start: the mean embedding, zeros, or --text-b",
               kIntegrated});
@@ -64,12 +66,12 @@ void InfluenceState::visit_scores(FieldVisitor& v) {
     v.choose("influence_written", written,
              {"influence over",
               "Influence: what the scores explain",
-              "the metric, or everything that was written behind the prompt",
+              "the metric, or the generated text",
               {"metric", "written"}});
     v.choose("influence_part", part,
              {"influence parts",
               "Influence: parts of the text",
-              "scores of tokens, or added up over words, sentences or paragraphs",
+              "units to sum scores over",
               {"tokens", "words", "sentences", "paragraphs"}},
              {"parts", "units to sum scores over"});
     v.choose(nullptr, measures,
@@ -110,7 +112,6 @@ TokenScoresRequest token_scores_request(const Scene& s) {
 
 namespace {
 
-/// What the job of the runs that are shown has found.
 template <class Sweep>
 typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& request) {
     const auto* job = s.answer->job<Sweep>();
@@ -169,7 +170,7 @@ std::string explained_name(const Scene& s) {
     if (request.how.written > 0) {
         const int count = request.how.written;
         return std::string(metric_row(request.how.metric.kind).word) + " of the " +
-               (count == 1 ? "written token" : std::to_string(count) + " written tokens");
+               (count == 1 ? "generated token" : std::to_string(count) + " generated tokens");
     }
     return s.model()->has_logits() ? metric_text(s) : "last token";
 }
@@ -183,8 +184,9 @@ std::string influence_map_name(const Scene& s) {
                         : metric_text(s) + " at each token");
     }
     const bool several = s.model()->config.stacks.size() > 1;
-    return "Influence on what leaves " + (several ? s.model()->config.stacks[request.stack].name + " " : "") +
-           "layer " + std::to_string(request.layer);
+    return "Influence on the output of " +
+           (several ? s.model()->config.stacks[request.stack].name + " " : "") + "layer " +
+           std::to_string(request.layer);
 }
 
 const char* influence_word(const Scene& s) {
@@ -247,18 +249,17 @@ std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
     return {influence_map_request(s), token_scores_request(s)};
 }
 
-/// "last", or a layer's number.
 Status choose_layer(CommandContext& c, const std::string& words) {
     const auto layer = whole_of(words);
     if (words != "last" && (!layer || *layer < 0))
-        return Error{"There is no such layer; write last, or a layer's number from 0."};
+        return Error{"That is not a layer; write last, or a layer's number from 0."};
     c.session.of<InfluenceState>().layer = words == "last" ? -1 : *layer;
     return success();
 }
 
 std::vector<Command> influence_commands() {
-    return {opens_view("influence", row({"influence layer last|LAYER", "Influence: after which layer",
-                                         "the hidden state whose answers are measured: influence layer 2"},
+    return {opens_view("influence", row({"influence layer last|LAYER", "Influence: layer",
+                                         "layer whose output is the hidden state: influence layer 2"},
                                         choose_layer))};
 }
 

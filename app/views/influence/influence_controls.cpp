@@ -1,4 +1,4 @@
-// Above the maps of influence: what is measured, and how far it is.
+// Draws the controls above the maps of influence, and the progress of measuring.
 #include "base/cast.h"
 #include "views/influence/influence.h"
 
@@ -19,8 +19,7 @@ void draw_influence_toolbar(Scene& s, Toolbar& bar) {
             layers.push_back("layer " + std::to_string(l));
         if (const int chosen = bar.choice("after", "influence/layer", layers, request.layer); chosen >= 0)
             state.layer = chosen + 1 == isize(layers) ? -1 : chosen;
-        bar.choose("Measure", "influence/probes", {"exact or estimated", "exactly", "8 random", "32 random"},
-                   state.probes);
+        bar.choose("Measure", "influence/probes", {"auto", "exact", "8 probes", "32 probes"}, state.probes);
     }
     bar.choose("Compare with", "influence/beside",
                {"head " + head_name(c, s.session.selection.block, s.session.selection.head), "layer’s mean",

@@ -1,4 +1,4 @@
-// The map of influence and the attention beside it, cell for cell.
+// Draws the map of influence and the attention next to it, cell for cell.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kInfluenceNames = 76, kInfluenceTitle = 22, kBetweenMaps = 28;
 
-/// Each row as shares of its sum, as attention's rows are; not measured yet: no cell; out of reach: masked.
+/// Divides each row by its sum, as rows of attention sum to 1. NaN: not measured yet; 0: masked.
 Matrix row_shares_of(const Matrix& norms) {
     Matrix out = norms;
     for (Index i = 0; i < out.rows(); ++i) {
@@ -28,9 +28,9 @@ Matrix row_shares_of(const Matrix& norms) {
     return out;
 }
 
-constexpr float kLeastMap = 40;  // high
+constexpr float kLeastMap = 40;  // height
 
-/// Weights on the color map, up to the largest; masked and missing cells as they are.
+/// Scales weights by the largest; keeps masked and missing cells.
 Matrix places_of_weights(const Matrix& weights, float largest) {
     Matrix out = weights;
     for (Index i = 0; i < out.size(); ++i)
@@ -55,7 +55,6 @@ std::string influence_tip(const Scene& s, int row, int column) {
     return text;
 }
 
-/// Weights of queries on keys, in one of the two maps.
 MatrixView weights_matrix(const Scene& s, const char* path, const Matrix& weights) {
     constexpr float kLargest = 40, kLongestName = 96;
     const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
@@ -80,27 +79,26 @@ MatrixView weights_matrix(const Scene& s, const char* path, const Matrix& weight
     return out;
 }
 
-/// The second of the two maps has the names of the first.
+/// Removes the row names of the second map, because it shares those of the first.
 void unname_rows(MatrixView& view) {
     view.rows.name = nullptr;
     view.rows.room = 0;
     view.rows.title = view.columns.title = "";
 }
 
-/// Where the first of two maps with its names stands, and how far from it the second one.
 struct TwoMaps {
-    Rect first;
-    float away;
+    Rect first;  // with row names
+    float away;  // from the first to the second
 };
 
 TwoMaps rooms_of_maps(Rect area) {
     const float names = kInfluenceNames + gap::tight;
-    take_right(area, kBetweenMaps);  // where the last name leans
+    take_right(area, kBetweenMaps);  // for the last slanted name
     const float wide = (area.w - names - kBetweenMaps) / 2;
     return {{area.x, area.y, names + wide, area.h}, wide + kBetweenMaps};
 }
 
-/// The same cell in both maps, and in every other view.
+/// Draws a map; its focused cell is that of the other map and of every view.
 void draw_one_map(Scene& s, const MatrixLayout& l, MatrixView& view, Rect title, const std::string& name) {
     const MatrixAnswer answer = answer_matrix(s, l, view);
     if (answer.hovered) {
@@ -112,7 +110,7 @@ void draw_one_map(Scene& s, const MatrixLayout& l, MatrixView& view, Rect title,
     draw_matrix_view(s, l, view);
 }
 
-/// "Frobenius norms, estimated from 8 random ±1 directions an output, standard error 4 %".
+/// "Frobenius norms, estimated (8 random probes, ±4 %)": ± is the median standard error.
 std::string precision_of(const InfluenceMap& map) {
     if (map.asked.of == InfluenceOf::metric) return "Gradient norms, exact";
     if (map.asked.of == InfluenceOf::relevance)
@@ -121,12 +119,11 @@ std::string precision_of(const InfluenceMap& map) {
     std::vector<float> errors;
     for (Index i = 0; i < map.norms.size(); ++i)
         if (map.norms.data()[i] > 0) errors.push_back(map.standard_error.data()[i] / map.norms.data()[i]);
-    std::string out = "Frobenius norms, estimated from " + std::to_string(map.asked.probes) +
-                      " random ±1 directions an output";
-    if (errors.empty()) return out;
+    std::string out = "Frobenius norms, estimated (" + std::to_string(map.asked.probes) + " random probes";
+    if (errors.empty()) return out + ")";
     const auto middle = errors.begin() + std::ptrdiff_t(errors.size() / 2);
     std::nth_element(errors.begin(), middle, errors.end());
-    return out + ", standard error " + percent(*middle);
+    return out + ", ±" + percent(*middle) + ")";
 }
 
 void draw_agreement(Scene& s, Rect line, const InfluenceMapFound& found, const AttentionBeside* attention) {

@@ -1,5 +1,4 @@
-// Beside the maps of influence: the cell that is shown, the parts of the text that count most, and the
-// numbers.
+// Draws the side panel of Influence: the focused cell, and the parts of the text with the largest scores.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,8 +19,9 @@ void list_cell(Scene& s, SidePanel& panel) {
     const Trace& trace = *s.sentence()->trace;
     const Matrix norms = of_keys(found.map->norms, trace, s.block());
     if (cell->first >= norms.rows() || cell->second >= norms.cols()) return;
-    panel.heading(token_at(s.query_labels(), cell->first) + " answers to " +
-                  token_at(s.key_labels(), cell->second));
+    const bool relevance = s.of<InfluenceState>().of == InfluenceOf::relevance;
+    panel.heading((relevance ? "Relevance of " : "Influence of ") + token_at(s.key_labels(), cell->second) +
+                  (relevance ? " for " : " on ") + token_at(s.query_labels(), cell->first));
     const float norm = norms(cell->first, cell->second);
     panel.pair(influence_word(s), std::isnan(norm) ? "—" : fine_number(norm, 4), true);
     if (found.map->standard_error.size() && !std::isnan(norm))
@@ -46,7 +46,7 @@ void list_parts(Scene& s, SidePanel& panel) {
     if (!scores.found) return;
     const TokenScoresRequest request = token_scores_request(s);
     const InfluenceMethodRow& method = row_of(influence_methods(), request.how.method);
-    panel.heading("Counts most for " + explained_name(s), method.name);
+    panel.heading("Matters most for " + explained_name(s), method.name);
     panel.bars = panel.at.w * 0.42f;
     panel.values = kValue;
     const std::vector<ScoredPart> parts = shown_parts(s, *scores.found);
@@ -81,11 +81,12 @@ void draw_influence_inspector(Scene& s, Rect area) {
         list_cell(s, panel);
         list_parts(s, panel);
     }
-    panel.note(s.of<InfluenceState>().of == InfluenceOf::relevance
-                   ? "Relevance: patterns times their gradients by the metric at the output, positive parts "
-                     "alone, layer by layer; each output begins with 1 at itself (Chefer et al. 2021)."
-                   : "Influence: how strongly an output answers to a small step of a token’s embedding, "
-                     "‖∂output/∂E‖, whatever path it takes. Attention is what one head looks at.");
+    panel.note(
+        s.of<InfluenceState>().of == InfluenceOf::relevance
+            ? "Relevance: patterns times the metric’s gradients, positive parts only, accumulated through "
+              "all layers from the identity (Chefer et al. 2021)."
+            : "Influence: ‖∂output/∂E‖, how strongly an output responds to a small change of a token’s "
+              "embedding along all paths. Attention is one of these paths.");
     panel.finish();
 }
 

@@ -1,4 +1,4 @@
-// How much each token, word or sentence counts: a strip under the maps.
+// Draws the scores of tokens, words or sentences as a strip under the maps.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -36,12 +36,11 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
     }
     bar.choose("by", "influence/parts", {"token", "word", "sentence", "paragraph"}, state.part);
     if (s.sentence()->written && written_tokens(s) > 0)
-        bar.choose("for", "influence/over", {"metric", "what was written"}, state.written);
+        bar.choose("for", "influence/over", {"metric", "generated text"}, state.written);
     if (s.model()->has_logits() && !(state.written && written_tokens(s) > 0))
         add_metric_chip(s, "influence", bar, "Metric", metric_text(s));
 }
 
-/// The text of the other run, where the method asks for one.
 void draw_baseline_field(Scene& s, Rect& rest) {
     constexpr float kName = 84;
     const TokenScoresRequest request = token_scores_request(s);
@@ -51,10 +50,10 @@ void draw_baseline_field(Scene& s, Rect& rest) {
     line = inset(line, 0, gap::close);
     write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1,
           patches ? "Clean text" : "Baseline");
-    draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens");
+    draw_text_field(s, s.fields.other, "other", line, "A text with the same number of tokens");
 }
 
-/// What integrated gradients add up to, and what they should.
+/// Compares the sum of scores with what it should be.
 std::string completeness(const Scene& s, const Influence& found) {
     const TokenScoresRequest request = token_scores_request(s);
     if (request.how.method == InfluenceMethod::integrated_gradients) {
@@ -64,16 +63,16 @@ std::string completeness(const Scene& s, const Influence& found) {
                (std::isnan(found.gap()) ? "" : " (gap " + percent(found.gap()) + ")") + ".";
     }
     if (request.how.method == InfluenceMethod::attribution_patching)
-        return "Shares of the way from " + number(found.value, 3) + " here to " +
-               number(found.baseline_value, 3) + " in the clean text, all layers added up.";
+        return "Shares of the change from " + number(found.value, 3) + " here to " +
+               number(found.baseline_value, 3) + " in the clean text, summed over layers.";
     if (request.how.method == InfluenceMethod::contribution || request.how.method == InfluenceMethod::rollout)
         return "Shares that sum to " + number(found.sum, 2) + ".";
     return "Sum " + number(found.sum, 3) +
            (s.model()->has_logits() ? ", value " + number(found.value, 3) : "") + ".";
 }
 
-/// How the probability of what was written fell: "log p −5.31, unchanged −3.02: p × 0.101".
-std::string fall_of(const Scene& s, const Influence& found) {
+/// "log p −5.31, before the interventions −3.02: p × 0.101".
+std::string change_of_p(const Scene& s, const Influence& found) {
     const TokenScoresRequest request = token_scores_request(s);
     if (request.how.written == 0) return "";
     if (!s.sentence()->unchanged) return "p = " + percent(std::exp(found.value)) + ". ";
@@ -82,7 +81,7 @@ std::string fall_of(const Scene& s, const Influence& found) {
            fine_number(std::exp(found.value - before), 3) + ". ";
 }
 
-/// Later tokens no longer see this part.
+/// Masks this part for all later tokens.
 Change mask_of(const Scene& s, const ScoredPart& part) {
     const bool cross = part.stack + 1 < isize(s.sentence()->labels);
     Change out;
@@ -95,7 +94,7 @@ Change mask_of(const Scene& s, const ScoredPart& part) {
     return out;
 }
 
-/// Masks a part for what was written, which is held as it is; the same again takes the mask away.
+/// Toggles the mask of a part. Forces the generated tokens, so that they stay the same under the mask.
 void mask_part(Scene& s, const ScoredPart& part) {
     const WrittenText& written = *s.sentence()->written;
     const int last = s.sentence()->step - 1;
@@ -112,12 +111,11 @@ void answer_part(Scene& s, Rect r, int i, const ScoredPart& part) {
     s.of<InfluenceState>().part_pointed = i;
     s.ui.frame(r, s.ui.colors->hover, 2, size::corner);
     tooltip_without_inspector(s, path, hit,
-                              part.label + "  " + fine_number(part.score, 4) +
-                                  (masks ? "  (press: mask it for what was written)" : ""));
+                    part.label + "  " + fine_number(part.score, 4) +
+                        (masks ? "  (click to mask it for the generated text)" : ""));
     if (hit.clicked && masks) mask_part(s, part);
 }
 
-/// A box in the color of its score; the text in it.
 void draw_part(Scene& s, Rect r, const ScoredPart& part, float max, bool is_signed) {
     Ui& ui = s.ui;
     const Colormap& map = is_signed ? signed_colormap(ui.colors->dark)
@@ -179,7 +177,7 @@ void draw_influence_strip(Scene& s, Rect area) {
     const InfluenceMethodRow& method = row_of(influence_methods(), token_scores_request(s).how.method);
     std::string name = method.name;
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    const std::string what = name + " for " + explained_name(s) + ". ", fall = fall_of(s, *scores.found),
+    const std::string what = name + " for " + explained_name(s) + ". ", fall = change_of_p(s, *scores.found),
                       sum = completeness(s, *scores.found);
     write(ui, take_top(rest, size::row, gap::tight), kCaption, ui.colors->t2,
           first_that_fits(ui, kCaption, {what + fall + sum, fall + sum, fall.empty() ? sum : fall}, rest.w));

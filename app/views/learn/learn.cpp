@@ -1,4 +1,3 @@
-// Learn: the list at the left, at the right the page of the station that is shown.
 #include "views/learn/learn.h"
 
 #include <algorithm>
@@ -17,7 +16,6 @@ namespace {
 
 constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
-/// `first_head`: the one that the station began with, where it is known.
 PageRequest page_request(const Session& session, std::optional<AttentionHead> first_head) {
     const LearnState& state = session.of<LearnState>();
     const Selection& s = session.selection;
@@ -32,7 +30,7 @@ PageRequest page_request(const Session& session, std::optional<AttentionHead> fi
             .query = focused ? focused->first : -1};
 }
 
-/// In a narrow window the way back and a list of the stations.
+/// Replaces the list by a choice of stations in a narrow window.
 void draw_choice(Scene& s, Rect area, const learn::Station& station) {
     Toolbar bar = title_toolbar(s, area, "learn/back", "Learn");
     std::vector<std::string> titles;
@@ -41,10 +39,9 @@ void draw_choice(Scene& s, Rect area, const learn::Station& station) {
     const int chosen = bar.choice("", "learn/stations", titles, shown);
     if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
     if (bar.link("learn/tries", "Try")) send_tries(s);
-    s.ui.tooltip("learn/tries", s.ui.over(bar.last()), "Opens the card of things to try, under the views.");
+    s.ui.tooltip("learn/tries", s.ui.over(bar.last()), "Shows things to try, below the views.");
 }
 
-/// Title and note.
 void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page) {
     Ui& ui = s.ui;
     const Rect row = take_top(area, kTitleRow);
@@ -56,7 +53,7 @@ void draw_title(Scene& s, Rect area, const learn::Station& station, const learn:
     if (page && line.w > kLeastNote) write(ui, line, kCaption, ui.colors->t3, page->note, Flush::right);
 }
 
-/// Why there is no page, and what helps.
+/// Explains why there is no page, and offers the model that the station needs.
 float draw_missing(Scene& s, float x, float y, float width, const learn::Station& station,
                    const std::string& why) {
     Ui& ui = s.ui;
@@ -68,13 +65,13 @@ float draw_missing(Scene& s, float x, float y, float width, const learn::Station
     return y + size::button;
 }
 
-/// Locks a cell; unlocks the one that is.
+/// Locks a cell; unlocks it if it is locked.
 void press_cell(const Scene& s, std::pair<int, int> cell) {
     s.lock(cell == s.session.selection.locked ? std::nullopt : std::optional(cell));
     s.leave_text();
 }
 
-/// Returns where the page ends.
+/// Returns the page's bottom.
 float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
@@ -91,7 +88,7 @@ float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found)
     return end;
 }
 
-/// A control that Tab reached is scrolled to where it is seen.
+/// Scrolls to a control that Tab reached.
 void show_focus(Scene& s, Rect area, LearnState& state) {
     const std::string& focus = s.ui.focus();
     if (focus == state.focus) return;
@@ -107,7 +104,7 @@ void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn
                bool narrow, bool words) {
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
-    const bool stays = !narrow && area.h > 480;  // controls stay where they are while the page is scrolled
+    const bool stays = !narrow && area.h > 480;  // controls do not scroll with the page
     const learn::Page* page = found ? found->answer.page.get() : nullptr;
     float top = area.y;
     if (stays) top = draw_station_controls(s, area, top, station, page);
@@ -124,7 +121,7 @@ void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn
     show_focus(s, below, state);
 }
 
-/// A station goes on with the head that it began with, whatever is typed.
+/// Keeps the head that the station chose first, so that typing does not change it.
 std::vector<Question> ask_learn(const Scene& s) {
     LearnState& state = s.of<LearnState>();
     const std::string of = state.station + '\n' + s.session.document.open.path;
@@ -132,9 +129,9 @@ std::vector<Question> ask_learn(const Scene& s) {
     const auto* found = s.found<PageRequest>();
     if (found && found->asked.station == state.station && found->answer.first_head)
         state.first_head = found->answer.first_head;
-    const PageRequest begun =
-        page_request(s.session, {});  // answered with the head that it found: no other is asked
-    return {found && found->asked == begun ? begun : page_request(s.session, state.first_head)};
+    const PageRequest without_head =
+        page_request(s.session, {});  // its answer chose the head: do not ask again
+    return {found && found->asked == without_head ? without_head : page_request(s.session, state.first_head)};
 }
 
 void draw_learn(Scene& s, Rect area) {
@@ -152,7 +149,7 @@ void draw_learn(Scene& s, Rect area) {
     }
     const bool narrow = area.w < kNarrow;
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
-    bool words = true;  // on the page, where they have no room beside it
+    bool words = true;  // on the page, because the list has no room for them
     if (!narrow) {
         words = !draw_station_list(s, {area.x, area.y, left, area.h});
         s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());

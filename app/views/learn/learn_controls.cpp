@@ -1,4 +1,4 @@
-// What can be chosen at a station, each drawn by its kind, and what can be tried.
+// Draws a station's controls, each by its kind, and its experiments.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -16,7 +16,7 @@ namespace {
 constexpr float kControlLine = 40, kTrack = 96, kValue = 64, kText = 220;
 constexpr double kPlaySeconds = 0.8;
 
-/// A range as a slider goes through it: where it spans more than a hundredfold, by ratios.
+/// Maps a range to a slider: logarithmic if it spans more than a factor of 128.
 struct SliderRange {
     double low, high;
     bool whole, ratios;
@@ -24,7 +24,7 @@ struct SliderRange {
     SliderRange(double low, double high, bool whole)
         : low(low), high(high), whole(whole), ratios(high > 128 * std::max(low, 1.0)) {}
 
-    double min() const { return std::max(low, whole ? 1.0 : high * 1e-5); }  // of ratios: 0 has none
+    double min() const { return std::max(low, whole ? 1.0 : high * 1e-5); }  // log 0 is −∞
     float place(double value) const {
         value = std::min(value, high);
         if (!ratios) return high > low ? float((value - low) / (high - low)) : 0;
@@ -38,7 +38,7 @@ struct SliderRange {
         const double unit = v > 0 ? std::pow(10.0, std::floor(std::log10(v)) - 1) : 1;  // two digits
         return std::clamp(std::round(v / unit) * unit, low, high);
     }
-    /// One step of an arrow key.
+    /// Moves the value by one arrow key.
     double stepped(double value, int by) const {
         if (whole && (!ratios || value < 20)) return std::clamp(value + by, low, high);
         const float moved = std::clamp(place(value) + float(by) / 40, 0.0f, 1.0f);
@@ -47,7 +47,7 @@ struct SliderRange {
     }
 };
 
-/// Draws each control of a station from left to right, in as many lines as they need.
+/// Draws a station's controls from left to right, in several lines if needed.
 class ControlRow final : public learn::ControlVisitor {
 public:
     ControlRow(Scene& s, Rect line, const learn::Station& station, const learn::Page* page)
@@ -62,18 +62,18 @@ public:
     void choice(const char* key, const char* label, int& place, std::span<const char* const> words) override {
         const std::vector<std::string> items(words.begin(), words.end());
         const int chosen = bar_.choice(label, path(key), items, place);
-        say_what(key);
+        explain_control(key);
         if (chosen >= 0 && chosen != place) set(key, items[chosen]);
     }
     void flag(const char* key, const char* label, bool& value) override {
         if (bar_.press(path(key), label, value).clicked) set(key, value ? "off" : "on");
-        say_what(key);
+        explain_control(key);
     }
     void number(const char* key, const char* label, float& value, float low, float high) override {
         slider(key, label, double(value), {double(low), double(high), false});
     }
     void whole(const char* key, const char* label, int& value, int low, int high) override {
-        const int max = highest(key, high);  // on what is open, which a larger value means as well
+        const int max = highest(key, high);  // a larger value acts like it in the open model
         slider(key, label, double(std::min(value, max)), {double(low), double(max), true});
     }
     void played(const char* key, const char* label, int& value, int low, int high) override {
@@ -81,7 +81,7 @@ public:
         LearnState& state = s_.of<LearnState>();
         const bool plays = state.playing == key,
                    on = bar_.press("learn/play", plays ? "Pause" : "Play", plays).clicked != plays;
-        explain("learn/play", "Goes through all steps, one after the other.");
+        explain("learn/play", "Plays all steps in order.");
         if (on && !plays) {
             state.next_step = ImGui::GetTime() + kPlaySeconds;
             state.going.clear();
@@ -91,12 +91,11 @@ public:
         if (on && plays) go_on(key, value, high);
     }
     void text(const char* key, const char* label, std::string& value) override {
-        value_box(key, behind_label(label, kText), value);
-        say_what(key);
+        value_box(key, after_label(label, kText), value);
+        explain_control(key);
     }
-    void numbers(const char*, std::vector<float>&) override {}  // their Grid edits them
+    void numbers(const char*, std::vector<float>&) override {}  // edited in their Grid
 
-    /// Things that a click carries out, behind a word; what is in force is lit.
     void tries() {
         if (text_.tries.empty()) return;
         bar_.new_line();
@@ -109,30 +108,29 @@ public:
             const bool on = trial_is_active(s_.session, one.command);
             if (bar_.press(path, bar_.ui.text.fitted(kCaption, one.label, room), on).clicked)
                 s_.send("try", one.command);
-            explain(path, on ? "Active; click again to undo."
-                             : "Changes this at once; click again to take it back.");
+            explain(path, on ? "Active; click again to undo." : "Click to apply; click again to undo.");
         }
     }
     void reset() {
         if (bar_.link("learn/reset", "Reset")) s_.send("learn reset");
-        explain("learn/reset", "Takes back what was tried, and all that was chosen at this station.");
+        explain("learn/reset", "Undoes experiments and resets this station’s controls.");
     }
 
 private:
     static std::string path(const std::string& key) { return "learn/set/" + key; }
-    /// One sentence on what was drawn last, while the mouse rests on it.
+    /// Attaches a tooltip to what was drawn last.
     void explain(const std::string& path, const std::string& what) {
         bar_.ui.tooltip(path, bar_.ui.over(bar_.last()), what);
     }
-    void say_what(const std::string& key) { explain(path(key), text_.controls.at(key)); }
-    /// How far a control goes on what is open.
+    void explain_control(const std::string& key) { explain(path(key), text_.controls.at(key)); }
+    /// Returns a control's maximum in the open model.
     int highest(const std::string& key, int high) const {
         if (!page_) return high;
         for (const learn::Limit& limit : page_->limits)
             if (limit.control == key) high = std::min(high, limit.high);
         return high;
     }
-    /// What makes a control count that plays no part just now; null where it does.
+    /// Returns what would give an inactive control an effect; null if it is active.
     const learn::Idle* idle(const std::string& key) const {
         if (!page_) return nullptr;
         const auto found = std::find_if(page_->idle.begin(), page_->idle.end(),
@@ -144,12 +142,12 @@ private:
         if (sleeps) s_.send("learn set", sleeps->makes_count, joins);
         s_.send("learn set", key + "=" + value, joins || sleeps);
     }
-    /// What a drag or Play comes to is one step of undo.
+    /// Joins all values of a drag or of Play into one step of undo.
     void go_on_to(const std::string& key, const std::string& value) {
         set(key, value, std::exchange(s_.of<LearnState>().going, key) == key);
     }
-    /// The room of something so wide, on one line with a label in front of it.
-    Rect behind_label(const char* label, float wide) {
+    /// Takes this width after a label, on one line.
+    Rect after_label(const char* label, float wide) {
         Rect at = bar_.take(bar_.ui.text.width(kCaption, label) + gap::small + wide);
         const Rect taken = take_right(at, wide, gap::small);
         write(bar_.ui, at, kCaption, bar_.ui.colors->t3, label);
@@ -167,7 +165,7 @@ private:
         }
         if (entry.typed) set(key, *entry.typed);
     }
-    /// The next number of what plays, where its time has come.
+    /// Advances Play by one value per kPlaySeconds.
     void go_on(const std::string& key, int value, int high) {
         LearnState& state = s_.of<LearnState>();
         const double now = ImGui::GetTime();
@@ -179,7 +177,7 @@ private:
         bar_.ui.wake_after = float(std::max(0.01, state.next_step - now));
     }
     void slider(const std::string& key, const char* label, double value, const SliderRange& range) {
-        Rect at = behind_label(label, kTrack + gap::small + kValue);
+        Rect at = after_label(label, kTrack + gap::small + kValue);
         double wanted = value;
         const auto dragged = bar_.ui.slider(path(key), band(take_left(at, kTrack, gap::small), size::chip),
                                             range.place(value), !idle(key));
@@ -188,20 +186,20 @@ private:
         if (LearnState& state = s_.of<LearnState>(); !dragged && state.going == key && state.playing != key)
             state.going.clear();
         const std::string words =
-            learn::spelled(wanted);  // of a float: a press that moves nothing says nothing
+            learn::spelled(wanted);  // rounded as a float, so an unmoved slider sets nothing
         if (words != learn::spelled(value)) dragged ? go_on_to(key, words) : set(key, words);
         value_box(key, at, learn::spelled(value));
-        say_what(key);
+        explain_control(key);
     }
 
     Scene& s_;
     Toolbar bar_;
     float room_;
     const learn::StationText& text_;
-    const learn::Page* page_;  // null: not known yet
+    const learn::Page* page_;  // null until known
 };
 
-/// The numbers of a field that were changed already; the page may still be the one before.
+/// Returns a field's edited numbers, because the shown page may predate the edit.
 std::vector<std::string> chosen_numbers(const Scene& s, const std::string& field) {
     const LearnState& state = s.of<LearnState>();
     std::vector<std::string> out;
@@ -224,7 +222,7 @@ float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& 
     station.visit(state, row);
     row.tries();
     if (!words.empty() || trial_is_active(s.session))
-        row.reset();  // behind what stays, so that nothing moves under the pointer
+        row.reset();  // last, so that nothing moves under the pointer
     const float bottom = row.bottom() + gap::tight;
     s.ui.hairline(area.x, bottom, area.right(), bottom);
     return bottom;

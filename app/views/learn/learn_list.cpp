@@ -1,4 +1,4 @@
-// The path of stations, and what a station says.
+// Lists the stations, and draws a station's text and symbols.
 #include "parts/controls.h"
 #include "views/learn/learn.h"
 
@@ -7,7 +7,7 @@ namespace headlight {
 namespace {
 
 constexpr float kStationRow = 28, kNumber = 26, kSign = 26;
-constexpr float kTextRoom = 280;  // what a text takes
+constexpr float kTextRoom = 280;  // height of a text
 
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;
@@ -25,7 +25,6 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
     if (h.clicked) s.send("learn", station.key);
 }
 
-/// Back to the views, where the card of things to try stands.
 void draw_tries_row(Scene& s, Rect r) {
     Ui& ui = s.ui;
     const Hit h = ui.control("learn/tries", r);
@@ -33,11 +32,11 @@ void draw_tries_row(Scene& s, Rect r) {
     Rect line = r;
     write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, ui.colors->t3, "→", Flush::right);
     write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Things to try");
-    ui.tooltip("learn/tries", h, "Opens the card of things to try, under the views.");
+    ui.tooltip("learn/tries", h, "Shows things to try, below the views.");
     if (h.clicked) send_tries(s);
 }
 
-/// The signs as small boxes; what each stands for is said where it is pointed at.
+/// Draws the symbols as small boxes with their meaning as tooltip.
 float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText& text) {
     if (text.symbols.empty()) return y;
     Rect rest{x, y, width, 0};

@@ -11,15 +11,14 @@ namespace {
 
 constexpr float kPad = 24, kUsualWidth = 944, kLeastWidth = 760;
 
-/// A page and how it is drawn; lengths in points.
-struct LearnSheet {
+struct LearnSheet {  // lengths in points
     std::shared_ptr<const Page> page;
     StationText text;
     FigureStyle style;
     float width = 0, zoom = 1;
 };
 
-/// The signs that the page uses, one a line; returns where they end.
+/// Lists the page's symbols, one per line; returns their bottom.
 float draw_symbols(Ui& ui, float y, const LearnSheet& sheet) {
     std::vector<std::string> signs;
     for (const Symbol& symbol : sheet.page->symbols) signs.push_back(symbol.sign);
@@ -32,7 +31,7 @@ float draw_symbols(Ui& ui, float y, const LearnSheet& sheet) {
     return y;
 }
 
-/// Returns the height of the whole.
+/// Returns the total height.
 float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     const std::string& title = sheet.style.title == "auto" ? sheet.text.title : sheet.style.title;
     float y = kPad / 2;
@@ -52,7 +51,7 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     return y + kPad;
 }
 
-/// Draws nowhere, to know how high it becomes.
+/// Draws nowhere, to measure the height.
 float measured_height(const LearnSheet& sheet) {
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
         cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);

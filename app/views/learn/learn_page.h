@@ -1,4 +1,4 @@
-// A station's page as a figure.
+// Draws a station's page as a figure.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace headlight::learn {
 
-/// The page of a station in the light colors: title and note, the station's words, the blocks, the symbols.
-/// As wide as the style asks for, and as high as its blocks are.
+/// Draws title and note, the station's text, the blocks and the symbols in the light colors. The style sets
+/// the width, the blocks the height.
 Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style);
 
 }  // namespace headlight::learn

@@ -1,4 +1,4 @@
-// What is remembered of Learn, and its rows of the table of commands.
+// Stores the choices made in Learn, and defines its commands.
 #include <algorithm>
 #include <filesystem>
 
@@ -33,7 +33,7 @@ void put_words(Session& session, const std::string& station, const std::vector<s
     session.of<LearnState>().keep(*learn::find_station(station), words);
 }
 
-/// What is chosen or taken back is seen: Learn opens at its station.
+/// Opens Learn at the station, so that a choice or its undo is seen.
 void show_station(Session& session, const std::string& station) {
     session.of<LearnState>().station = station;
     open_view(session, kKey);
@@ -41,7 +41,7 @@ void show_station(Session& session, const std::string& station) {
 
 constexpr ViewWords kStationWords{words_of_station, put_words, show_station};
 
-/// Chooses at the station that is shown, as a step of undo.
+/// Sets the shown station's choices as a step of undo.
 void choose(Session& session, std::vector<std::string> words) {
     const std::string station = session.of<LearnState>().station;
     const ViewEdit edit{&kStationWords, station, words_of_station(session, station), std::move(words)};
@@ -50,7 +50,7 @@ void choose(Session& session, std::vector<std::string> words) {
     session.document.history.note(edit, session.document.same_step);
 }
 
-/// What the station began with, and nothing in force that was tried: one step of undo.
+/// Restores the station's defaults and undoes the active experiment, as one step of undo.
 void reset(CommandContext& c) {
     const HistoryGroup one_step(c.session.document.history);
     undo_trial(c);
@@ -102,7 +102,7 @@ void LearnState::keep(const learn::Station& of, const std::vector<std::string>& 
 }
 
 bool learn_takes_picture(Session& session, const std::string& path) {
-    std::error_code no_folder;  // the working folder is gone: the path as it is
+    std::error_code no_folder;  // the working folder is gone: keep the path as given
     const std::filesystem::path whole = std::filesystem::absolute(path, no_folder);
     return bool(set_words(session, "picture=" + (no_folder ? path : whole.string())));
 }
@@ -112,9 +112,9 @@ std::vector<Command> learn_commands() {
     const char* scrolled = "in Learn: scroll the page";
     return {
         row(
-            {"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
+            {"learn set KEY=VALUE", "Learn: set", "set a control of the shown station, for example width=8"},
             [](CommandContext& c, const std::string& words) { return set_words(c.session, words); }, model),
-        row({"learn reset", "Learn: reset the station", "what the station began with"}, reset, model),
+        row({"learn reset", "Learn: reset the station", "restore the station's defaults"}, reset, model),
         moves_station("previous station", "Previous station", "↑", -1),
         moves_station("next station", "Next station", "↓", 1),
         pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
