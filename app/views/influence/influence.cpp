@@ -29,9 +29,8 @@ void InfluenceState::visit_map(FieldVisitor& v) {
         "influence_probes", probes,
         {"influence probes",
          "Influence: random probes",
-         "auto: exact if that takes at most half a minute, else 8 probes; exact; or 8 or 32 random probes "
-         "per "
-         "output",
+         "exact, or estimated from 8 or 32 random probes per output; auto: exact if that takes at most "
+         "half a minute, else 8",
          {"auto", "exact", "8", "32"}},
         {"probes",
          "exact, or estimated from this many random probes per output; auto: exact if that takes at most "

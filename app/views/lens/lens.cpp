@@ -1,4 +1,3 @@
-// Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
 #include "views/lens/lens.h"
 
 #include <algorithm>
@@ -22,8 +21,8 @@ namespace {
 constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kLowestRow = 22, kLayerNames = 88,
                 kPaging = 152;
 
-/// The position whose prediction is explained: the metric's where that was chosen, else the focused query
-/// where it belongs to the stack that predicts.
+/// Returns the explained position: the metric's if chosen, else the focused query if it is of the stack that
+/// predicts, else the last.
 int lens_position(const Scene& s) {
     const int chosen = s.session.document.metric.metric.position;
     if (chosen >= 0 && !s.session.selection.hovered.cell) return std::min(chosen, output_size(s) - 1);
@@ -32,13 +31,13 @@ int lens_position(const Scene& s) {
     return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
 }
 
-/// The positions that are seen, from `first` on.
+/// Shows positions from `first` on.
 struct LensGrid : Grid {
     int first = 0;
     int position(int column) const { return first + column; }
 };
 
-/// How many positions there is room for, and from which on they are shown.
+/// Fits the number of positions to the width, and scrolls to a newly explained one.
 void follow_position(Scene& s, float room) {
     auto& state = s.of<LensState>();
     state.columns = std::clamp(int(room / kColumn), 1, output_size(s));
@@ -49,7 +48,7 @@ void follow_position(Scene& s, float room) {
     }
 }
 
-/// A deep model opens at its end, where the answer forms.
+/// Scrolls a deep model to its last layers, where the answer forms.
 void open_at_end(LensState& state, int rows) {
     if (std::exchange(state.layers, rows) != rows) state.seen.y = state.parts_hidden = 1e9f;
 }
@@ -66,11 +65,11 @@ LensGrid arrange(Scene& s, Rect area, int rows) {
     g.columns = state.columns;
     g.w = std::min(cells.w / float(g.columns), kWidestColumn);
     g.h = std::clamp(cells.h / float(rows), kLowestRow, kRow);
-    const float whole = g.h * std::floor(cells.h / g.h + 0.01f);  // rows that are seen are seen whole
+    const float whole = g.h * std::floor(cells.h / g.h + 0.01f);  // whole rows only
     g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(whole, g.h * float(rows))};
     scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
     scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.seen);
-    state.seen.wide = float(g.columns) + state.seen.across;  // a page is what is seen, and no less
+    state.seen.wide = float(g.columns) + state.seen.across;  // so that a page is the positions in sight
     g.first = state.first();
     g.y0 = state.seen.y;
     return g;
@@ -92,7 +91,7 @@ void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
     beside.draw_rows(ui, g);
 }
 
-/// What the model would say at a place of the grid; null where it is not known.
+/// Returns the prediction of a cell; null until it is known.
 const Prediction* prediction_at(const LensGrid& g, const Lens& lens, int row, int column) {
     const int at = g.position(column) - lens.first;
     return at >= 0 && at < isize(lens.top[row]) ? &lens.top[row][at] : nullptr;
@@ -143,7 +142,7 @@ void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
                    percent(p->probability));
 }
 
-/// What the grid is, in as many words as have room; first which layers are seen, where some are not.
+/// Describes the grid as fully as fits, after the layers in sight if some are not.
 std::string lens_caption(const Scene& s, const LensGrid& g, float room) {
     std::string seen;
     if (g.view.h < g.whole().h - 1) {
@@ -156,12 +155,11 @@ std::string lens_caption(const Scene& s, const LensGrid& g, float room) {
     }
     const std::string what = "Logit lens: what the model would predict if it stopped after each layer.";
     return first_that_fits(s.ui, kCaption,
-                           {seen + what + " The stronger the color, the more probable.", seen + what,
+                           {seen + what + " Stronger color: more probable.", seen + what,
                             seen + "Logit lens: the prediction after each layer.", seen + "Logit lens"},
                            room);
 }
 
-/// To positions before and after those that are seen.
 void draw_paging(Scene& s, Rect line, const LensGrid& g) {
     const int n = output_size(s);
     if (g.columns >= n) return;

@@ -1,4 +1,4 @@
-// Which heads and MLPs make a prediction: a cell each.
+// Draws direct logit attribution: a cell for each head and MLP.
 #include <algorithm>
 #include <cmath>
 
@@ -15,11 +15,11 @@ namespace {
 constexpr float kBlockNames = 88, kWidestPart = 80, kHighestPart = 44, kLeastPart = 19, kHead = 46,
                 kPartsFoot = 34, kRoomForChip = 520;
 
-/// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
+/// Arranges the parts of a logit: blocks down; heads, bias and MLP across.
 struct Attributed {
     std::vector<int> blocks;
-    Matrix values;                               // [blocks, heads + 2]; NaN: nothing there
-    std::vector<std::pair<Index, Index>> given;  // cells of what a person put in place
+    Matrix values;                               // [blocks, heads + 2]; NaN: no such part
+    std::vector<std::pair<Index, Index>> given;  // cells that the user replaced
     int heads = 0;
     std::vector<std::pair<std::string, float>> ends;
     bool is_given(Index row, Index column) const {
@@ -27,13 +27,13 @@ struct Attributed {
     }
 };
 
-/// Names a part that has no cell of its own; "" of one that has.
+/// Names a part without a cell; "" for one with a cell.
 std::string end_name(const ModelConfig& c, const LogitPart& p) {
     switch (p.kind) {
         case LogitPart::Kind::given_attention:
-            return "attention " + block_path(c, p.block) + " put in place";
+            return "attention " + block_path(c, p.block) + " (replaced)";
         case LogitPart::Kind::given:
-            return "put in place";
+            return "replaced input";
         case LogitPart::Kind::embedding:
             return "embedding";
         case LogitPart::Kind::norm_bias:
@@ -81,8 +81,7 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
 
 bool has_bias(const Attributed& parts) { return !parts.values.col(parts.heads).array().isNaN().all(); }
 
-/// Heads, bias (if there is one) and MLP of each block, apart from one another; scrolled, where there are
-/// many blocks.
+/// Returns the grids of heads, bias (no width if there is none) and MLPs; scrolls if there are many blocks.
 std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
     take_left(area, kBlockNames);
     take_top(area, kPlainNames);
@@ -99,7 +98,7 @@ std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
         return Grid{{area.x + x, area.y, w * float(columns), high}, blocks, columns, w, h, 0, hidden};
     };
     Grid biases = kind(bias, 1);
-    if (others == 1) biases.view.w = 0;  // not there
+    if (others == 1) biases.view.w = 0;
     return {kind(0, parts.heads), biases, kind(across - w, 1)};
 }
 
@@ -114,7 +113,7 @@ void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attribute
     blocks.room = kBlockNames;
     blocks.font = kCaption;
     blocks.draw_rows(ui, grids[0]);
-    // two words above two narrow columns part from each other
+    // moves the words above two narrow columns apart
     const bool biased = has_bias(parts), narrow = biased && grids[1].w < 32;
     const auto above = [&](const Grid& g) {
         return Rect{g.view.x - gap::wide, g.view.y - kPlainNames, g.w + 2 * gap::wide, size::line};
@@ -127,7 +126,7 @@ void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attribute
     name(above(grids[2]), "MLP", Flush::left);
 }
 
-/// One kind of part; `column`: where it stands among all.
+/// Draws one kind of part, whose columns begin at `column`.
 void draw_part_cells(Scene& s, const Grid& g, const Attributed& parts, int column, float largest) {
     Ui& ui = s.ui;
     const Matrix values = parts.values.block(0, column, g.rows, g.columns);
@@ -151,7 +150,7 @@ std::string name_of_part(const ModelConfig& c, const Attributed& parts, int bloc
     return (column == parts.heads ? "Output bias of layer " : "MLP of layer ") + block_name(c, block);
 }
 
-/// The part under the mouse; a click on a head chooses it.
+/// Names the part under the mouse; selects a clicked head.
 void answer_parts(Scene& s, const Grid& g, const Attributed& parts, int column) {
     const std::string path = "lens/parts/" + std::to_string(column);
     const Hit hit = s.ui.hit(path, g.view);
@@ -162,7 +161,7 @@ void answer_parts(Scene& s, const Grid& g, const Attributed& parts, int column) 
     const int block = parts.blocks[row];
     s.ui.tooltip(path, hit,
                  name_of_part(s.model()->config, parts, block, column + at) +
-                     (parts.is_given(row, column + at) ? ", put in place: " : ": ") + signed_number(v, 3));
+                     (parts.is_given(row, column + at) ? " (replaced): " : ": ") + signed_number(v, 3));
     s.ui.frame(g.cell(row, at), s.ui.colors->hover, 2);
     if (column + at >= parts.heads) return;
     s.pointed.head = std::pair{block, column + at};
@@ -237,11 +236,11 @@ void draw_attribution(Scene& s, Rect area) {
         caption_lines(
             ui, rest,
             "This model normalizes after each block, or has another layer before its predictions, so "
-            "a logit is not a plain sum of what heads and MLPs add.");
+            "a logit is not a plain sum of head and MLP outputs.");
         return;
     }
     const Attributed parts = lay_out(s, a);
-    std::string ends = "Besides:";
+    std::string ends = "Other:";
     for (const auto& [name, value] : parts.ends) ends += "  " + name + " " + signed_number(value, 2);
     caption(ui, take_bottom(rest, kPartsFoot),
             ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.");

@@ -1,4 +1,4 @@
-// Predictions at one position: a click writes one, pointing explains it.
+// Lists the predictions at one position: hover to explain one, click to insert it.
 #include <algorithm>
 #include <cmath>
 #include <thread>
@@ -13,9 +13,9 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kLayerLines = 13;  // at most
+constexpr size_t kLayerLines = 13;
 
-/// Whether a click on a prediction can change the text.
+/// True if a click on a prediction can change the text.
 bool acceptable(const Scene& s, int position) {
     const Model& m = *s.model();
     if (!m.tokenizer || m.config.can.read_image) return false;
@@ -24,7 +24,7 @@ bool acceptable(const Scene& s, int position) {
                        [&](const PredictedTokens& p) { return p.position == position; });
 }
 
-/// With Shift it becomes the metric's token, with Ctrl the one that is subtracted.
+/// Shift makes it the metric's token, Ctrl the one that is subtracted.
 void choose_by_click(Scene& s, int id) {
     Metric next = s.session.document.metric.metric;
     if (next.kind == MetricKind::divergence) next.kind = MetricKind::log_probability;
@@ -37,7 +37,7 @@ void choose_by_click(Scene& s, int id) {
     s.send("metric", metric_by_ids(next));
 }
 
-/// The token's probability after each layer; of two, the difference of their logits.
+/// Draws the token's probability after each layer, or for two tokens the difference of logits.
 void draw_after_layers(SidePanel& panel, const Model& model, const Attribution& a) {
     Ui& ui = panel.ui;
     const bool two = a.against >= 0;
@@ -45,7 +45,7 @@ void draw_after_layers(SidePanel& panel, const Model& model, const Attribution& 
                   " after each layer");
     float largest = 1e-6f;
     for (const float v : a.after_layer) largest = std::max(largest, std::abs(v));
-    const size_t all = a.after_layer.size();  // the answer forms in the last ones
+    const size_t all = a.after_layer.size();  // keep the last layers, where the answer forms
     for (size_t i = all > kLayerLines ? all - kLayerLines : 0; i < all; ++i, panel.skip(20)) {
         const Rect at = panel.at;
         const float v = a.after_layer[i];
@@ -87,8 +87,8 @@ void draw_lens_inspector(Scene& s, Rect area) {
     const Attribution& a = found->answer;
     const int position = std::min(found->asked.position, output_size(s) - 1);
     draw_inspector_title(s, area, token_at(output_labels(s), position),
-                         s.model()->config.can.fill_masks   ? "reads as"
-                         : s.model()->config.can.read_image ? "says"
+                         s.model()->config.can.fill_masks   ? "predicted as"
+                         : s.model()->config.can.read_image ? "predicts"
                                                             : "is followed by");
     const auto layers = float(std::min(a.after_layer.size(), kLayerLines));
     SidePanel panel(s, area);
@@ -96,7 +96,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
                                                      ? "Click to fill the mask; Shift or Ctrl+click: metric."
                                                      : "Click to insert; Shift or Ctrl+click: metric."
-                                               : "Point at one to explain it below.";
+                                               : "Hover to explain one below.";
     panel.skip(4);
     panel.heading(hint);
     panel.rule();
@@ -108,7 +108,7 @@ std::vector<NumberTable> lens_numbers(const Scene& s) {
     ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
     const auto whole =
         answer_lens(*s.sentence()->trace, LensRequest{0, s.sentence()->trace->output().size()}, pool,
-                    nullptr);  // a page shows some positions
+                    nullptr);  // all positions, while a page shows some
     if (!whole) throw Failure(whole.error());
     if (whole->top.empty()) return {};
     const Lens& lens = *whole;

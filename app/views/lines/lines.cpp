@@ -1,4 +1,3 @@
-// Attention of a whole layer as lines between two columns of tokens, one color a head.
 #include "views/lines/lines.h"
 
 #include <algorithm>
@@ -18,18 +17,18 @@ namespace headlight {
 
 namespace {
 
-constexpr float kRowMost = 54, kRowLeast = 20, kLinesNames = 24, kLinesFoot = 48, kQueries = 264, kKeys = 136,
-                kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3;
+constexpr float kMaxLineRow = 54, kRowLeast = 20, kLinesNames = 24, kLinesFoot = 48, kQueries = 264,
+                kKeys = 136, kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3;
 
 struct LinesLayout {
-    Grid rows;  // a token each
-    Rect queries, lines, keys,
-        bars;  // columns; bars: beside the keys, a head each; none where there is no room
+    Grid rows;
+    Rect queries, lines, keys;  // columns
+    Rect bars;                  // one per head, right of the keys; no width if they do not fit
     float y(int row) const { return rows.middle_y(row); }
     bool sees(int row) const { return y(row) >= rows.view.y && y(row) <= rows.view.bottom(); }
 };
 
-/// Brings the focused query into sight when another one is focused, or when one is typed.
+/// Scrolls to the focused query when it changes.
 void follow_query(Scene& s, const Grid& rows) {
     auto& state = s.of<LinesState>();
     const auto cell = s.shown_cell();
@@ -53,7 +52,7 @@ LinesLayout arrange(Scene& s, Rect area) {
     l.lines = rest;
     l.rows.view = area;
     l.rows.rows = std::max(s.queries(), s.keys());
-    l.rows.h = std::clamp(area.h / float(l.rows.rows), kRowLeast, kRowMost);
+    l.rows.h = std::clamp(area.h / float(l.rows.rows), kRowLeast, kMaxLineRow);
     state.seen.down = kRowsPerTurn * l.rows.h;
     follow_query(s, l.rows);
     scrolled(s.ui, area, l.rows.h * float(l.rows.rows), state.seen);
@@ -70,7 +69,7 @@ void draw_lines_toolbar(Scene& s, Toolbar bar) {
         s.select_block(c);
 }
 
-/// A token at the lines' end, and its position beyond it, which is never cut.
+/// Draws a token at the lines' end, and its position, which is never cut.
 void draw_token(Ui& ui, Rect line, bool query, bool on, int i, const std::string& label) {
     constexpr float kWidest = 96;
     const std::string position = std::to_string(i);
@@ -88,7 +87,7 @@ void draw_token(Ui& ui, Rect line, bool query, bool on, int i, const std::string
     write(ui, line, kCaptionMono, ui.colors->t3, position, Flush::right);
 }
 
-/// One side's tokens; pointing at one focuses it.
+/// Draws one side's tokens; hovering focuses one.
 void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     Ui& ui = s.ui;
     const auto& labels = queries ? s.query_labels() : s.key_labels();
@@ -109,7 +108,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     }
 }
 
-/// How many lines there are of something, and the weight under which they are left out.
+/// Counts lines; those weaker than `faintest` are not drawn.
 struct LineCount {
     size_t all = 0;
     float faintest = 0;
@@ -125,7 +124,6 @@ void add_weights(const Scene& s, const LayerLinks& links, int query, std::vector
         for (const Link& link : links.of_head[h][query]) out.push_back(link.weight);
 }
 
-/// The lines of the queries in sight.
 LineCount lines_in_sight(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
     std::vector<float> weights;
     for (int q = 0; q < s.queries(); ++q)
@@ -133,7 +131,7 @@ LineCount lines_in_sight(const Scene& s, const LinesLayout& l, const LayerLinks&
     return LineCount::of(std::move(weights), s.ui.most_lines);
 }
 
-/// The query that is pointed at or locked, whose lines are drawn over the others.
+/// Returns the hovered or locked query, whose lines are drawn over the others.
 std::optional<int> focused_query(const Scene& s) {
     const auto cell = s.shown_cell();
     const bool focused = s.session.selection.hovered.cell || s.session.selection.locked;
@@ -146,14 +144,14 @@ LineCount lines_of_query(const Scene& s, const LayerLinks& links, int query) {
     return LineCount::of(std::move(weights), s.ui.most_lines);
 }
 
-enum class LineLook { plain, highlighted, stepping_back };
+enum class LineLook { plain, highlighted, dimmed };
 
 float strength_of(LineLook look, float weight) {
     if (look == LineLook::highlighted) return 0.35f + 0.6f * weight;
-    return look == LineLook::stepping_back ? 0.13f + 0.12f * weight : 0.25f + 0.6f * weight;
+    return look == LineLook::dimmed ? 0.13f + 0.12f * weight : 0.25f + 0.6f * weight;
 }
 
-/// The lines of one query; those whose key is out of sight lead towards it.
+/// Adds the lines of one query; a line to a key out of sight points towards it.
 void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
                LineLook look, std::vector<LevelCurve>& out) {
     constexpr float kApart = 1.5f, kThinnest = 0.75f, kPerWeight = 6;
@@ -163,7 +161,7 @@ void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, in
         const float apart = (float(i) - float(heads.size() - 1) / 2) * kApart;
         const ImU32 ink = head_ink(s, heads[i]);
         for (const Link& link : links.of_head[heads[i]][query]) {
-            if (link.weight < faintest) break;  // heaviest first
+            if (link.weight < faintest) break;  // sorted by weight
             const bool to_focus = s.session.selection.hovered.key == link.key;
             const float alpha = strength_of(to_focus ? LineLook::highlighted : look, link.weight);
             out.push_back({l.y(query) + apart, between(l.y(link.key), high, low) + apart, faded(ink, alpha),
@@ -175,8 +173,8 @@ void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, in
 void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, const LineCount& in_sight,
                     const LineCount& of_query) {
     const auto focused = focused_query(s);
-    const bool step_back = focused || s.session.selection.hovered.key;
-    const LineLook others = step_back ? LineLook::stepping_back : LineLook::plain;
+    const bool dim = focused || s.session.selection.hovered.key;
+    const LineLook others = dim ? LineLook::dimmed : LineLook::plain;
     std::vector<LevelCurve> curves;
     for (int q = 0; q < s.queries(); ++q)
         if (l.sees(q) && q != focused) add_lines(s, l, links, q, in_sight.faintest, others, curves);
@@ -184,7 +182,7 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, con
     s.ui.curves(inset(l.lines, 0, -gap::small), curves);
 }
 
-/// Beside each key: how heavily each drawn head of the focused query looks at it.
+/// Draws the focused query's weight on each key, per drawn head.
 void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect names) {
     constexpr float kHighest = 20;
     Ui& ui = s.ui;
@@ -206,7 +204,7 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect nam
     }
 }
 
-/// What is drawn, and what it starts from; how many lines there are wherever some of them are left out.
+/// Names the focused query, and counts the lines if some are not drawn.
 std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in_sight,
                        const LineCount& of_query, float room) {
     const auto cell = s.shown_cell();

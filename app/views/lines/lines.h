@@ -1,4 +1,4 @@
-// Attention of a whole layer as lines.
+// Draws the attention of a whole layer as lines between two columns of tokens, one color per head.
 #pragma once
 
 #include "io/numbers.h"
@@ -11,7 +11,7 @@ struct View;
 
 struct LinesState {
     Viewport seen;
-    int followed = -1;  // the query that was brought into sight
+    int followed = -1;  // the query last scrolled to
 };
 
 void draw_lines(Scene& scene, Rect area);

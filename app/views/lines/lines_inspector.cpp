@@ -1,4 +1,4 @@
-// Beside the lines: what each head attends to from the query that is shown.
+// Lists the keys that each head attends to from the focused query.
 #include <algorithm>
 
 #include "paint/layout.h"
@@ -10,7 +10,6 @@ namespace headlight {
 
 namespace {
 
-/// A head's name and its entropy.
 void draw_head_line(Scene& s, Rect line, int head) {
     constexpr float kDot = 8, kEntropy = 80;
     Ui& ui = s.ui;
@@ -23,7 +22,6 @@ void draw_head_line(Scene& s, Rect line, int head) {
     ui.tooltip(path, ui.hit(path, entropy), head_statistics()[0].definition);
 }
 
-/// A key, and how heavily the head looks at it.
 void draw_key_line(Scene& s, Rect line, int head, const Link& link) {
     constexpr float kWord = 72, kWeight = 40;
     Ui& ui = s.ui;

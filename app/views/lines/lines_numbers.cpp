@@ -1,4 +1,4 @@
-// The patterns of the heads that are drawn as lines, for a spreadsheet.
+// Exports the patterns of the drawn heads.
 #include "base/memory.h"
 #include "parts/layer_heads.h"
 #include "views/lines/lines.h"

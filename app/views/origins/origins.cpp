@@ -13,9 +13,8 @@ namespace headlight {
 namespace {
 
 constexpr float kOriginNames = 96, kTotals = 60, kMaxCell = 56;
-constexpr int kMaxListed = 64;  // tokens that a list names
+constexpr int kMaxListed = 64;  // tokens
 
-/// What is asked: the shown cell of the shown head.
 std::optional<ScoreOriginsRequest> origins_request(const Scene& s) {
     const auto cell = s.shown_cell();
     if (!cell) return std::nullopt;
@@ -28,7 +27,6 @@ std::vector<std::string> token_names(const std::vector<std::string>& labels) {
     return out;
 }
 
-/// Another query or key of the same head.
 void choose_cell(Scene& s, Toolbar& bar, std::pair<int, int> cell) {
     if (std::max(s.queries(), s.keys()) > kMaxListed) return;
     if (const int q = bar.choice("Query", "origins/query", token_names(s.query_labels()), cell.first); q >= 0)
@@ -53,7 +51,7 @@ void draw_origins_toolbar(Scene& s, Rect& rest) {
         count = kOriginCounts[i];
 }
 
-/// What each row and each column comes to.
+/// Writes the sum of each row and column.
 void write_totals(Ui& ui, const Grid& g, const ScoreOrigins& o) {
     constexpr float kWide = 42, kHigh = 15;
     for (int r = 0; r < g.rows && g.h >= kHigh; ++r) {
@@ -66,7 +64,7 @@ void write_totals(Ui& ui, const Grid& g, const ScoreOrigins& o) {
               number(o.values.col(k).sum(), 2), Flush::center);
 }
 
-/// The head that a share is of: the key's, else the query's.
+/// Returns the head that wrote the key's part, else the query's.
 const StreamPart* head_of(const ScoreOrigins& o, std::pair<int, int> cell) {
     for (const StreamPart* part : {&o.keys[cell.second], &o.queries[cell.first]})
         if (part->kind == StreamPart::Kind::head || part->kind == StreamPart::Kind::given_head) return part;
@@ -77,7 +75,7 @@ std::string origins_tip(const Scene& s, const ScoreOrigins& o, int row, int colu
     const StreamPart* head = head_of(o, {row, column});
     const std::string text =
         origin_pair_name(s, o, row, column) + ": " + signed_number(o.values(row, column), 3);
-    return head ? text + ". Press to see head " + head_name(s.model()->config, head->block, head->head) + "."
+    return head ? text + ". Click to open head " + head_name(s.model()->config, head->block, head->head) + "."
                 : text;
 }
 
@@ -85,25 +83,24 @@ MatrixView origins_matrix(const Scene& s, const ScoreOrigins& o) {
     const ModelConfig& c = s.model()->config;
     const Colormap& colors = signed_colormap(s.ui.colors->dark);
     const float reach = largest_size(o.values);
-    MatrixView out{.path = "origins/map",
-                   .cells = {signed_places_of(o.values, reach), colors, true},
-                   .rows = {[&](int i) { return stream_part_name(c, o.queries[i]); }, "query"},
-                   .columns = {[&](int i) { return stream_part_name(c, o.keys[i]); }, "key"},
-                   .bar = range_bar(colors, double(reach), true),
-                   .note = {"Each cell: what this part of the query and that part of the key add to the "
-                            "score; all cells sum to it. Norms keep their scale of this run.",
-                            "Each cell: what two parts add to the score; all cells sum to it.",
-                            "All cells sum to the score."},
-                   .max_w = kMaxCell,
-                   .max_h = kMaxCell * 0.75f,
-                   .right = kTotals,
-                   .below = size::line,
-                   .number =
-                       [&](int row, int column) {
-                           const float v = o.values(row, column);
-                           return std::abs(v) >= 0.005f ? number(v, 2) : std::string();
-                       },
-                   .tip = [&](int row, int column) { return origins_tip(s, o, row, column); }};
+    MatrixView out{
+        .path = "origins/map",
+        .cells = {signed_places_of(o.values, reach), colors, true},
+        .rows = {[&](int i) { return stream_part_name(c, o.queries[i]); }, "query"},
+        .columns = {[&](int i) { return stream_part_name(c, o.keys[i]); }, "key"},
+        .bar = range_bar(colors, double(reach), true),
+        .note = {"Each cell: a query part · a key part; cells sum to the score. Norm scales are held fixed.",
+                 "Each cell: a query part · a key part; cells sum to the score.", "Cells sum to the score."},
+        .max_w = kMaxCell,
+        .max_h = kMaxCell * 0.75f,
+        .right = kTotals,
+        .below = size::line,
+        .number =
+            [&](int row, int column) {
+                const float v = o.values(row, column);
+                return std::abs(v) >= 0.005f ? number(v, 2) : std::string();
+            },
+        .tip = [&](int row, int column) { return origins_tip(s, o, row, column); }};
     out.rows.room = kOriginNames;
     return out;
 }
@@ -173,15 +170,15 @@ std::vector<NumberTable> shown_origin_numbers(const Scene& s) {
     return found ? origin_numbers(found->answer, s.model()->config) : std::vector<NumberTable>{};
 }
 
-/// "16,4", or the cell in focus.
+/// Parses "16,4"; without it takes the focused cell.
 Status explain_score(CommandContext& c, const std::string& words) {
     const auto cell = words.empty() ? shown_cell(c.session, c.answer) : pair_of(words);
     const int block = c.answer->shown().block;
     const int queries = isize(c.sentence()->query_labels(block)),
               keys = isize(c.sentence()->key_labels(block));
     if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
-        return Error{"A score has a query of 0 … " + std::to_string(queries - 1) + " and a key of 0 … " +
-                     std::to_string(keys - 1) + "; give them as 16,4."};
+        return Error{"The query is 0 … " + std::to_string(queries - 1) + " and the key 0 … " +
+                     std::to_string(keys - 1) + "; write them as 16,4."};
     c.session.selection.locked = cell;
     return success();
 }
@@ -192,8 +189,8 @@ const char* cannot_explain(const CommandContext& c) {
 }
 
 std::vector<Command> origins_commands() {
-    const CommandText text{"origins [QUERY,KEY]", "Where does this score come from?",
-                           "split the score of the cell in focus by what wrote its query and its key"};
+    const CommandText text{"origins [QUERY,KEY]", "Break down a score",
+                           "break down the focused cell's score by what wrote its query and its key"};
     return in_group("Heads and cells", {opens_view("origins", row(text, explain_score, cannot_explain))});
 }
 

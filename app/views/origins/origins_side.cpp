@@ -1,4 +1,4 @@
-// Beside the map of a score's origins: what it sums to, and the largest shares.
+// Lists the steps from the sum of cells to the score, and the largest cells.
 #include <algorithm>
 #include <cmath>
 
@@ -13,12 +13,11 @@ constexpr float kShareStep = 26, kShareNames = 0.5f, kShareValue = 64;
 void draw_score_steps(Column& c, const ScoreOrigins& o) {
     c.heading("Score");
     c.skip(4);
-    c.pair("all cells together", number(o.sum, 3), true);
-    c.pair("q·k of this run, scaled", number(o.scaled, 3));
+    c.pair("sum of cells", number(o.sum, 3), true);
+    c.pair("scaled q·k", number(o.scaled, 3));
     if (o.cap > 0) c.pair("soft cap " + number(o.cap, 0), number(o.capped, 3));
     if (o.bias != 0) c.pair("position bias", signed_number(o.bias, 3));
-    if (o.cap > 0 || o.bias != 0 || o.given)
-        c.pair(o.given ? "score, put in place" : "score", number(o.before, 3));
+    if (o.cap > 0 || o.bias != 0 || o.given) c.pair(o.given ? "edited score" : "score", number(o.before, 3));
     if (o.score != o.before) c.pair("divided by the temperature", number(o.score, 3));
     c.skip(4);
     c.rule();
@@ -45,7 +44,7 @@ void draw_origins_side(Scene& s, Rect area, const ScoreOrigins& shown) {
     const auto pointed = s.of<OriginsState>().pointed;
     const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kShareStep));
     const std::vector<OriginPair> largest = largest_origins(shown, room);
-    c.heading("query’s part × key’s part", "share");
+    c.heading("query part × key part", "share");
     const float max = largest.empty() ? 1 : std::max(std::abs(largest.front().value), 1e-6f);
     for (const OriginPair& pair : largest)
         draw_share(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, max,

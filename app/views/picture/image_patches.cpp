@@ -1,5 +1,3 @@
-// What a vision model reads: the picture with its patches, and beside it the attention of one of them laid
-// over it.
 #include "views/picture/image_patches.h"
 
 #include <algorithm>
@@ -19,7 +17,7 @@ namespace {
 
 constexpr float kAbovePicture = 72, kUnder = 190, kClass = 26, kOverlayLeast = 96, kOverlayMore = 110;
 
-/// The patches of a picture; token 0 is the class token.
+/// Token 0 is the class token; patches follow.
 struct Patches : Grid {
     Rect patch(int token) const { return cell((token - 1) / columns, (token - 1) % columns); }
     int token_at(ImVec2 place) const {
@@ -44,7 +42,7 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
     }
 }
 
-/// Colors of the map over each patch: the heavier, the denser.
+/// Overlays each patch with its color; a larger weight is more opaque.
 void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);
@@ -57,7 +55,6 @@ void draw_weights_over(Scene& s, const Patches& patches, int query) {
     }
 }
 
-/// What the class token makes of the picture.
 void draw_classes(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (s.sentence()->predictions.empty()) return;
@@ -69,14 +66,13 @@ void draw_classes(Scene& s, Rect area) {
         c.bar({"", t.label, t.probability, percent(t.probability), std::exchange(likeliest, false)}, kClass);
 }
 
-/// What a picture is, and what stands in it.
 void draw_title(Ui& ui, Rect picture, float top, const std::string& title, const std::string& what) {
     Rect line{picture.x, top + gap::large, picture.w, picture.y - top - gap::wide};
     write(ui, nth_row(line, 0, 2), kBody, ui.colors->t1, title);
     caption(ui, nth_row(line, 1, 2), what);
 }
 
-/// Pointing at a patch lights it in both; a click shows what it attends to.
+/// Highlights a hovered patch in both; a click shows what it attends to.
 void answer_patches(Scene& s, const Patches& left, const Patches& right, int query) {
     const Hit on_left = s.ui.hit("patches", left.view), on_right = s.ui.hit("overlay", right.view);
     if (!on_left.hovered && !on_right.hovered) return;

@@ -1,4 +1,4 @@
-// What a vision model reads, with its patches.
+// Draws a vision model's image with its patches, next to the attention of one of them.
 #pragma once
 
 #include "parts/scene.h"

@@ -1,6 +1,3 @@
-// How the open model knows where a token stands: its table of positions, what two positions have in common,
-// one column as a curve.
-
 #include "views/positions/positions.h"
 
 #include <algorithm>
@@ -15,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// The value that all but one in a hundred lie within: what the ends of the colors stand for.
+/// Returns the 99th percentile of |values|, for the ends of the color scale.
 float reach_of(const Matrix& values) {
     std::vector<float> sizes;
     for (Index i = 0; i < values.size(); ++i)
@@ -28,7 +25,6 @@ float reach_of(const Matrix& values) {
 
 constexpr float kPositionNames = 52;
 
-/// Signed values up to what all but one in a hundred lie within.
 MatrixView signed_matrix(const Scene& s, const char* path, const Matrix& values, const std::string& note) {
     constexpr float kLargest = 28;
     const Colormap& colors = signed_colormap(s.ui.colors->dark);
@@ -50,7 +46,7 @@ MatrixView signed_matrix(const Scene& s, const char* path, const Matrix& values,
     return out;
 }
 
-/// Draws it, and returns the cell under the mouse.
+/// Returns the cell under the mouse.
 std::optional<std::pair<int, int>> draw_map(Scene& s, Rect area, MatrixView& view) {
     const MatrixLayout l = arrange_matrix(s.ui, area, view);
     const MatrixAnswer answer = answer_matrix(s, l, view);
@@ -58,7 +54,6 @@ std::optional<std::pair<int, int>> draw_map(Scene& s, Rect area, MatrixView& vie
     return answer.hovered;
 }
 
-/// What the table shows.
 std::string explained_table(const ModelConfig& c, const Positions& p) {
     const PositionsRow& row = positions_row(p.scheme);
     return row.table_text + (row.table_detail ? row.table_detail(c) : "");
@@ -69,12 +64,11 @@ std::string capitalized(std::string word) {
     return word;
 }
 
-/// What the curves are.
 std::string name_of_curves(const Positions& p, int highlighted) {
     const bool by_head = p.by_distance();
     if (highlighted < 0)
-        return by_head ? "Some heads by distance; point at the table for one."
-                       : "Some components by position; point at the table for one.";
+        return by_head ? "Some heads by distance; hover over the table for one."
+                       : "Some components by position; hover over the table for one.";
     if (by_head) return "Head " + std::to_string(highlighted) + " by distance";
     const std::string period =
         p.waves.empty()
@@ -84,7 +78,6 @@ std::string name_of_curves(const Positions& p, int highlighted) {
            " by position" + period;
 }
 
-/// One head's or component's values along a plot.
 std::vector<ImVec2> curve_of(const Positions& p, Rect plot, int which, float reach) {
     std::vector<ImVec2> line;
     const Vector values = p.by_distance() ? Vector(p.table.row(which)) : Vector(p.table.col(which));
@@ -94,7 +87,7 @@ std::vector<ImVec2> curve_of(const Positions& p, Rect plot, int which, float rea
     return line;
 }
 
-/// Columns (or heads) as curves over the positions (or distances); the pointed one in amber.
+/// Draws some columns as curves over positions, or heads over distances; or the hovered one in amber.
 void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> pointed) {
     constexpr float kHead = 20, kPad = 10, kLeast = 70, kWidth = 1.6f;
     constexpr int kDrawn = 4;
@@ -133,7 +126,7 @@ void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
             bar.choice("Positions", "positions/count", {"16", "32", "64", "128"}, narrow<int>(counted));
         i >= 0)
         state.count = kPositionCounts[i];
-    if (c.stacks.size() > 1) bar.choose("Of the", "positions/stack", {"encoder", "decoder"}, state.stack);
+    if (c.stacks.size() > 1) bar.choose("Stack", "positions/stack", {"encoder", "decoder"}, state.stack);
     if (!row.by_distance) return;
     std::vector<std::string> heads;
     for (int h = 0; h < c.stacks[std::min<int>(state.stack, isize(c.stacks) - 1)].heads; ++h)
@@ -168,7 +161,6 @@ MatrixView table_matrix(const Scene& s, const Positions& p) {
     return out;
 }
 
-/// What two positions have in common.
 MatrixView square_matrix(const Scene& s, const Positions& p, int head) {
     const bool by_distance = p.by_distance();
     MatrixView out =

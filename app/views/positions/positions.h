@@ -1,4 +1,4 @@
-// How the open model knows where a token stands.
+// Shows how a model encodes positions: its table, the similarity of two positions, one column as a curve.
 #pragma once
 
 #include "io/numbers.h"
@@ -8,7 +8,6 @@ namespace headlight {
 
 struct View;
 
-/// How many positions a table of them shows.
 inline constexpr std::array<int, 4> kPositionCountValues{16, 32, 64, 128};
 inline constexpr std::span<const int> kPositionCounts = kPositionCountValues;
 
@@ -16,12 +15,12 @@ struct PositionsState {
     int stack = 0, count = 64;
     void visit(FieldVisitor& v) {
         v.choose("position_stack", stack,
-                 {"positions of", "Positions of", "the encoder's, or the decoder's", {"encoder", "decoder"}});
+                 {"positions of", "Positions: stack", "encoder or decoder", {"encoder", "decoder"}});
         v.integer("position_count", count, 1, 128);
         v.choose_among(count, kPositionCounts,
                        {"positions count",
-                        "Positions: how many",
-                        "how many positions are shown",
+                        "Positions: number",
+                        "number of positions to show",
                         {"16", "32", "64", "128"}});
     }
 };

@@ -1,4 +1,4 @@
-// The numbers of a model's positions.
+// Exports the tables of the positions view.
 #include "views/positions/positions.h"
 
 namespace headlight {
