@@ -132,7 +132,7 @@ def steps_show_the_score_that_softmax_takes():
         assert ("before temperature" in table["columns"]) == (
             text in ("temperature:0.5@1.2", "temperature:inf@1.2", "ablate:1.2:uniform")
         ), (text, table["columns"])
-        assert ("put in place" in table["columns"]) == text.startswith("score"), (
+        assert ("edited" in table["columns"]) == text.startswith("score"), (
             text,
             table["columns"],
         )
@@ -145,7 +145,7 @@ def steps_show_the_score_that_softmax_takes():
     )
     assert "exp" not in frozen["columns"], frozen["columns"]
     assert "score" not in frozen["columns"], frozen["columns"]
-    assert "put in place" in frozen["name"], frozen["columns"]
+    assert "frozen pattern" in frozen["name"], frozen["columns"]
 
 
 def a_metric_is_chosen():

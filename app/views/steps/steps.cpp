@@ -1,4 +1,3 @@
-// What a query does: its attention as a table, the whole block around it, or the block in all heads.
 #include "views/steps/steps.h"
 
 #include <algorithm>
@@ -12,7 +11,6 @@ namespace headlight {
 
 namespace {
 
-/// Who asks, and how the table is read.
 void draw_words(Scene& s, Rect line, int query) {
     Ui& ui = s.ui;
     const char* title = "query";
@@ -22,24 +20,23 @@ void draw_words(Scene& s, Rect line, int query) {
     choose_rows(s, line);
     const StepsShow show = s.of<StepsState>().show;
     if (show != StepsShow::attention)
-        return caption(
-            ui, line,
-            show == StepsShow::block
-                ? "Every vector from the residual stream and back to it; a click explains an entry."
-                : "One column a head, one scale a row; a click chooses the head.");
+        return caption(ui, line,
+                       show == StepsShow::block
+                           ? "Every vector from the residual stream and back; click an entry to explain it."
+                           : "One column per head, one scale per row; click to select a head.");
     const auto* found = s.found<StepsRequest>();
     if (found && found->answer.weights_by == WeightsBy::given)
         return caption(ui, line,
                        first_that_fits(ui, kCaption,
-                                       {"No score makes these weights: another text's pattern is in place.",
-                                        "Another text's pattern is in place.", "pattern in place"},
+                                       {"Frozen to another text's pattern; no score makes these weights.",
+                                        "Frozen to another text's pattern.", "frozen pattern"},
                                        line.w));
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
-    const std::string asks = masked ? "asks itself and every key that its mask allows." : "asks every key.",
+    const std::string keys = masked ? "attends to the keys that its mask allows." : "attends to every key.",
                       rows = "Each row is one key; read from left to right.";
-    write(ui, line, kCaption, ui.colors->t2,
-          first_that_fits(ui, kCaption, {asks + " " + rows, rows, "One row a key, from left to right."},
-                          line.w));
+    write(
+        ui, line, kCaption, ui.colors->t2,
+        first_that_fits(ui, kCaption, {keys + " " + rows, rows, "One row per key, left to right."}, line.w));
 }
 
 }  // namespace

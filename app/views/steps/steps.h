@@ -1,4 +1,4 @@
-// One query's attention as a table of steps.
+// Steps: one query's attention as a table, the whole block around it, or the block in all heads.
 #pragma once
 
 #include "io/numbers.h"
@@ -9,26 +9,23 @@ namespace headlight {
 
 struct View;
 
-/// A column of the table (step_columns has their order); delta: the length under it. edited, tempered: what a
-/// person made of scores.
+/// A column of the table (step_columns has their order). delta: ‖ΔE‖ below it; edited, tempered: scores after
+/// interventions.
 enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta, edited, tempered };
-/// Whether it stands behind the pattern; else it is about the score.
-inline bool is_behind_weight(StepColumn c) { return c >= StepColumn::weight && c <= StepColumn::delta; }
+/// True if it follows from the pattern; else it is part of the score.
+inline bool is_after_weight(StepColumn c) { return c >= StepColumn::weight && c <= StepColumn::delta; }
 
-/// In which order the keys stand.
 enum class StepOrder { text, weight };
 
-/// What is shown of a query: what each of its keys goes through, the whole block around it, or the block in
-/// every head.
 enum class StepsShow { attention, block, heads };
 
 struct StepsState {
     StepsShow show = StepsShow::attention;
-    ChainStep stage = ChainStep::q;  // of the whole block, and the entry of it that is explained; −1: the
-    int entry = -1;                  // largest
-    float chain_hidden = 0;          // of a chain that is higher than its room
+    ChainStep stage = ChainStep::q;  // explained stage of the whole block
+    int entry = -1;                  // … and its entry; −1: the largest
+    float chain_hidden = 0;          // height scrolled out of sight
     StepOrder order = StepOrder::text;
-    StepColumn column = StepColumn::dot;  // the number of the focused row that is explained
+    StepColumn column = StepColumn::dot;  // the explained number of the focused row
     Viewport seen;
     std::pair<int, int> followed{-1, -1};
     StripsState strips;

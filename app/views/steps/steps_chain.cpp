@@ -15,13 +15,12 @@ constexpr float kLeastStage = 30, kMaxStage = 44, kLeastStrip = 20, kStageName =
 bool is_of_query(ChainStep step) { return step <= ChainStep::q_rotated; }
 bool is_of_key(ChainStep step) { return step > ChainStep::q_rotated && step <= ChainStep::v; }
 
-/// How one stage's strip is explained.
 std::string help_of(const ChainStage& stage, int dimension, float value) {
     return stage.name + ", entry " + std::to_string(dimension) + ": " + number(value, 3) + ". " +
-           stage.formula + "; a click shows what it is made of.";
+           stage.formula + ". Click to see how it is computed.";
 }
 
-/// One stage: its name, its vector as cells, its length; a click chooses the entry under the mouse.
+/// Draws a stage's name, vector and norm; a click chooses the entry under the mouse.
 void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStage& stage, Rect line) {
     Ui& ui = s.ui;
     auto& state = s.of<StepsState>();
@@ -38,7 +37,7 @@ void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStag
     draw_cells_of(ui, cells, stage.values);
     const auto n = isize(stage.values);
     const Grid g{cells, 1, n, cells.w / float(n), cells.h};
-    if (stage.step == ChainStep::heads) {  // the part that is the chosen head's
+    if (stage.step == ChainStep::heads) {  // frames the chosen head's part
         const auto width = float(s.model()->config.d_head(found.asked.block)) * g.w;
         ui.frame({cells.x + width * float(found.asked.head), cells.y - 2, width, cells.h + 4}, ui.colors->t2);
     }
@@ -56,7 +55,7 @@ void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStag
     s.leave_text();
 }
 
-/// The stages of one side under its title, from the top of `place` down; returns their height.
+/// Draws the stages of one side below its title; returns their height.
 float draw_side(Scene& s, const Found<BlockChainRequest>& found, Rect place, const std::string& title,
                 const std::string& formula, float stage_high, bool (*belongs)(ChainStep)) {
     Rect rest = place;
@@ -68,16 +67,16 @@ float draw_side(Scene& s, const Found<BlockChainRequest>& found, Rect place, con
     return rest.y - place.y;
 }
 
-/// Where the two sides meet: their score became a weight, by which v is taken.
-void draw_meeting(Scene& s, Rect line, const Found<BlockChainRequest>& found) {
+/// Draws the line where query and key become a weight of v.
+void draw_weight_line(Scene& s, Rect line, const Found<BlockChainRequest>& found) {
     Ui& ui = s.ui;
     ui.hairline(line.x, line.middle_y(), line.right(), line.middle_y());
     const BlockChain& chain = found.answer;
-    const std::string way = chain.weights_by == WeightsBy::given      ? "pattern put in place"
-                            : chain.weights_by == WeightsBy::heaviest ? "q·k → the heaviest key alone"
+    const std::string way = chain.weights_by == WeightsBy::given      ? "frozen pattern"
+                            : chain.weights_by == WeightsBy::heaviest ? "q·k → largest score only"
                             : chain.temperature != 1 ? "q·k " + divided_by(chain.temperature) + " → softmax"
                                                      : "q·k → softmax";
-    const std::string text = way + ": weight " + number(chain.weight, 3) + ", by which v is taken";
+    const std::string text = way + ": weight " + number(chain.weight, 3) + " × v";
     const float wide = ui.text.width(kCaption, text) + 2 * gap::medium;
     const Rect box = square_at(line.middle(), wide);
     const Rect label = band({box.x, line.y, wide, line.h}, size::line);
@@ -85,30 +84,30 @@ void draw_meeting(Scene& s, Rect line, const Found<BlockChainRequest>& found) {
     write(ui, label, kCaption, ui.colors->t2, text, Flush::center);
 }
 
-/// How high a stage is, so that all fill the room.
+/// Returns the height at which all stages fill the room.
 float stage_height(const BlockChain& chain, float room) {
-    int asks = 0, answers = 0, after = 0;
+    int query = 0, key = 0, after = 0;
     for (const ChainStage& stage : chain.stages)
-        ++(is_of_query(stage.step) ? asks : is_of_key(stage.step) ? answers : after);
+        ++(is_of_query(stage.step) ? query : is_of_key(stage.step) ? key : after);
     const float free = room - 2 * kSideTitle - kMeetingHigh - gap::medium;
-    return std::clamp(free / float(std::max(asks, answers) + after), kLeastStage, kMaxStage);
+    return std::clamp(free / float(std::max(query, key) + after), kLeastStage, kMaxStage);
 }
 
-/// All stages from the top of `place` down; returns their height.
+/// Draws all stages; returns their height.
 float draw_chain_stages(Scene& s, const Found<BlockChainRequest>& found, Rect place) {
     const BlockChainRequest& w = found.asked;
     const auto& queries = s.query_labels();
     const auto& keys = s.key_labels();
     Rect rest = place;
     const float high = stage_height(found.answer, place.h);
-    const float asks = draw_side(s, found, nth_column(rest, 0, 2, gap::section), token_at(queries, w.query),
-                                 "asks", high, is_of_query),
-                answers = draw_side(s, found, nth_column(rest, 1, 2, gap::section), token_at(keys, w.key),
-                                    "answers", high, is_of_key),
-                before = std::max(asks, answers);
+    const float query = draw_side(s, found, nth_column(rest, 0, 2, gap::section), token_at(queries, w.query),
+                                  "query", high, is_of_query),
+                key = draw_side(s, found, nth_column(rest, 1, 2, gap::section), token_at(keys, w.key),
+                                "key and value", high, is_of_key),
+                before = std::max(query, key);
     take_top(rest, before);
-    draw_meeting(s, take_top(rest, kMeetingHigh), found);
-    const float after = draw_side(s, found, rest, token_at(queries, w.query), "takes what its keys answer",
+    draw_weight_line(s, take_top(rest, kMeetingHigh), found);
+    const float after = draw_side(s, found, rest, token_at(queries, w.query), "weighted values to output",
                                   high, [](ChainStep step) { return step >= ChainStep::z; });
     return before + kMeetingHigh + after;
 }
@@ -119,13 +118,13 @@ std::string row_name(const ChainEntry& e) { return "row " + std::to_string(e.dim
 
 namespace {
 
-/// Says how an entry was made, where neither a matrix nor the input gives it.
+/// Describes how an entry was made, if neither by a matrix nor by the user.
 std::string made_by(const ChainEntry& e, const ChainStage& from) {
     switch (e.how) {
         case ChainEntry::How::norm:
             return std::string("(x − mean) ÷ deviation · γ") + (e.bias ? " + β" : "");
         case ChainEntry::How::rotated:
-            return "rotated with its partner by an angle that its position gives";
+            return "rotated with its partner by an angle set by the position";
         case ChainEntry::How::weighted:
             return "the sum of weight · v over all keys";
         case ChainEntry::How::joined:

@@ -1,4 +1,3 @@
-// The columns of the table of steps, and the order of its rows.
 #include "views/steps/steps_columns.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ void StepsState::visit(FieldVisitor& v) {
     v.choose(nullptr, stage,
              {"steps stage",
               "Steps: stage",
-              "the vector of the whole block that is explained",
+              "the vector of the whole block to explain",
               {"query-in", "query-norm", "q", "q-norm", "q-rotated", "key-in", "key-norm", "k", "k-norm",
                "k-rotated", "v", "z", "heads", "output", "output-norm", "sum", "next-norm"}});
     v.report("chain_step", static_cast<int>(stage));
@@ -28,16 +27,17 @@ void StepsState::visit(FieldVisitor& v) {
     v.choose(nullptr, column,
              {"steps column",
               "Steps: column",
-              "the number of the focused key that is explained",
+              "the number of the focused key to explain",
               {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta",
                "edited", "temperature"}});
     v.choose(
         "steps_order", order,
-        {"steps order", "Steps: order of keys", "as in the text, or the heaviest first", {"text", "weight"}});
+        {"steps order", "Steps: order of keys", "text order, or largest weight first", {"text", "weight"}});
     v.report("step_column", static_cast<int>(column));
     v.report("strips_open", strips.open);
-    v.choose(nullptr, strips.open,
-             {"steps strips", "Steps: strips", "the vectors whose product a step is", {"off", "on"}});
+    v.choose(
+        nullptr, strips.open,
+        {"steps strips", "Steps: strips", "show the numbers of the vectors behind a step", {"off", "on"}});
 }
 
 namespace {
@@ -51,47 +51,46 @@ std::string scale_title(const Scene& s) {
 
 constexpr const char* kHelp[] = {
     "The dot product of the query's q and the key's k.",
-    "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
-    "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).",
-    "Added for where query and key stand: ALiBi's slope or T5's bucket.",
-    "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.",
-    "e to the score. Their sum is under the column.",
+    "Scaled, so that its variance does not grow with d_head (Vaswani et al. 2017).",
+    "cap · tanh(score / cap): keeps scores within ± cap (Gemma 2).",
+    "Position bias: ALiBi's slope times distance, or T5's bucket.",
+    "0: allowed. Hatched: −∞ is added, so the weight is 0.",
+    "e to the score. The sum is below the column.",
     "e^score over the sum: the weight.",
     "The length of the key's value vector.",
-    "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths.",
-    "",  // said under the table
-    "The score that you put in place of the one that was computed.",
-    "Divided by the temperature of attention that you set; this is what softmax takes."};
+    "Weight times ‖v‖: how far this key can move the query. Vectors are added, not their lengths.",
+    "",  // see help_of_end
+    "Your score, used instead of the computed one.",
+    "Divided by your attention temperature; the input of softmax."};
 
 }  // namespace
 
 const char* help_of(StepColumn c, const Steps& steps) {
     if (c == StepColumn::exp && steps.weights_by == WeightsBy::heaviest)
-        return "Temperature 0: 1 of the largest score, the first of equal ones; 0 of all others.";
+        return "Temperature 0: 1 for the largest score (the first of ties), 0 for all others.";
     if (c == StepColumn::weight && steps.weights_by == WeightsBy::given)
-        return "The pattern of another text stands in place of softmax; no score makes these weights.";
+        return "Frozen to another text's pattern; no score makes these weights.";
     return row_of(kHelp, c);
 }
 
 const char* end_of(const Steps& s) {
     if (s.out_by == OutBy::skipped) return "the block is skipped:";
-    if (s.out_by == OutBy::given) return "not used: put in place";
+    if (s.out_by == OutBy::given) return "not used: output replaced";
     return s.z_by == ZBy::zero    ? "z is 0, ablated:"
            : s.z_by == ZBy::mean  ? "z is its mean:"
-           : s.z_by == ZBy::given ? "z is put in place:"
+           : s.z_by == ZBy::given ? "z is replaced:"
                                   : "added, then W_O:";
 }
 
 const char* help_of_end(const Steps& s) {
     if (s.out_by == OutBy::skipped)
-        return "You skip this block: it adds nothing, whatever its heads attend to.";
+        return "This block is skipped: it adds nothing, whatever its heads attend to.";
     if (s.out_by == OutBy::given)
-        return "What the block adds at this token was put in place; the head's own ΔE has no part in it.";
+        return "The block's output at this token is replaced; the head's ΔE is not used.";
     if (s.z_by != ZBy::weights)
-        return "What you put in place of z goes through the head's slice of the output matrix; the weighted "
-               "value vectors have no part in it.";
-    return "The weighted value vectors are added (z) and go through the head's slice of the output matrix. "
-           "The length of what comes out is not the sum of the lengths above.";
+        return "The replaced z goes through the head's slice of W_O; the weighted values are not used.";
+    return "The weighted values are added (z) and go through the head's slice of W_O. ‖ΔE‖ is not the sum of "
+           "the lengths above.";
 }
 
 namespace {
@@ -177,9 +176,9 @@ bool takes_step(const Scene& s, StepColumn c, const Steps& steps) {
 std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps) {
     if (k.what == StepColumn::scaled) return scale_title(s);
     if (k.what == StepColumn::tempered) return divided_by(steps.temperature);
-    if (k.what == StepColumn::exp && steps.weights_by == WeightsBy::heaviest) return "heaviest";
+    if (k.what == StepColumn::exp && steps.weights_by == WeightsBy::heaviest) return "largest";
     if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
-    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "in place";
+    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "frozen";
     if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::heaviest) return "weight";
     return k.title;
 }
@@ -199,7 +198,7 @@ void choose_rows(Scene& s, Rect& line) {
     Toolbar bar(s.ui, line);
     bar.choose("Show", "steps/show", {"attention", "whole block", "all heads"}, state.show);
     if (state.show == StepsShow::attention)
-        bar.choose("Keys", "steps/order", {"as in the text", "by weight"}, state.order);
+        bar.choose("Keys", "steps/order", {"text order", "by weight"}, state.order);
     line = bar.rest();
 }
 

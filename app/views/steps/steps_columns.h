@@ -1,4 +1,4 @@
-// The columns of the table of steps.
+// Defines the columns of the table of steps.
 #pragma once
 
 #include <string>
@@ -8,33 +8,31 @@
 
 namespace headlight {
 
-/// A row of the table of columns.
 struct StepColumnKind {
     StepColumn what;
     const char* title;
     float wide;  // points for the number
     int digits;
     double (*value)(const KeyStep&);
-    std::vector<StepColumn> from;  // what it is computed from, in the same row
+    std::vector<StepColumn> from;  // columns that it is computed from
 };
 
-/// One query's keys in rows, what each goes through in columns; the vectors of the focused number below.
+/// Draws one query's keys in rows, the steps in columns, and the vectors of the focused number below.
 void draw_step_table(Scene& scene, Rect area, const Found<StepsRequest>& found);
 
-/// The table, from left to right.
+/// From left to right.
 const std::vector<StepColumnKind>& step_columns();
 
 bool has_bar(StepColumn column);
-/// Whether this run takes the step.
+/// True if this run takes the step.
 bool takes_step(const Scene& scene, StepColumn column, const Steps& steps);
-/// What it is, in a sentence.
 const char* help_of(StepColumn column, const Steps& steps);
-/// What comes of the weighted values: "added, then W_O", or what a person put in their place.
+/// "added, then W_O:", or what an intervention makes of z and the block's output.
 const char* end_of(const Steps& steps);
 const char* help_of_end(const Steps& steps);
-/// The keys in the order that was asked for; those that are alike as in the text.
+/// Sorts the keys; ties stay in text order.
 std::vector<int> ordered_keys(const Steps& steps, StepOrder order);
-/// "Show [attention v] Keys [as in the text v]", taken off the line.
+/// Draws the choices of the table, and removes their room from the line.
 void choose_rows(Scene& scene, Rect& line);
 std::string title_of(const Scene& scene, const StepColumnKind& column, const Steps& steps);
 

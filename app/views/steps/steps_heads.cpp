@@ -1,4 +1,4 @@
-// The chain from q to ΔE in every head of a block, side by side.
+// Draws the chain from q to ΔE in every head of a block, side by side.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,9 +12,9 @@ namespace headlight {
 namespace {
 
 constexpr float kHeadNumbers = 24, kRowName = 96, kRowScale = 84, kLeastRowHigh = 46, kMaxRowHigh = 110;
-constexpr Index kTexels = 8;  // of a head's column, the last of them a gap
+constexpr Index kTexels = 8;  // per head's column; the last is a gap
 
-/// Each column repeated, with a gap behind it, so that one draw shows all heads apart.
+/// Repeats each column and adds a gap, so that one draw shows all heads apart.
 Matrix spread(const Matrix& places) {
     Matrix out = Matrix::Constant(places.rows(), places.cols() * kTexels, kNoCell);
     for (Index h = 0; h < places.cols(); ++h)
@@ -23,12 +23,12 @@ Matrix spread(const Matrix& places) {
 }
 
 const char* help_of_stage(const std::string& name) {
-    if (name == "q") return "What the query asks for in each head.";
-    if (name == "k") return "What the key offers in each head; heads may share it.";
-    if (name == "weights") return "The query's row of each head's pattern: the first key at the top.";
-    if (name == "v") return "What the key gives in each head; heads may share it.";
-    if (name == "z") return "The values by their weights, summed over all keys.";
-    return "What each head adds to the residual stream: z through its slice of W_O.";
+    if (name == "q") return "The query vector in each head.";
+    if (name == "k") return "The key vector in each head; heads may share it.";
+    if (name == "weights") return "The query's row of each head's pattern, first key at the top.";
+    if (name == "v") return "The value vector in each head; heads may share it.";
+    if (name == "z") return "z = Σ weight · v over all keys.";
+    return "ΔE: z through the head's slice of W_O, added to the residual stream.";
 }
 
 void draw_heads_stage(Scene& s, Rect line, const HeadsStage& stage, int row) {
@@ -89,7 +89,7 @@ void draw_heads_chain(Scene& s, Rect area) {
     const auto& w = found->asked;
     caption(ui, take_top(rest, size::line),
             "q, weights, z and ΔE of " + token_at(s.query_labels(), w.query) + "; k and v of " +
-                token_at(s.key_labels(), w.key) + ". ΔE: each cell is the farthest from zero of " +
+                token_at(s.key_labels(), w.key) + ". ΔE: each cell is the largest in magnitude of " +
                 std::to_string(stages.back().step) + " dimensions.");
 }
 

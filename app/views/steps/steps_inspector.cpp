@@ -1,4 +1,4 @@
-// The arithmetic of the focused number, written out.
+// Writes out the arithmetic of the focused number.
 #include <algorithm>
 #include <numeric>
 
@@ -17,19 +17,19 @@ namespace {
 constexpr size_t kProducts = 6;
 constexpr float kDimension = 26, kEntry = 50;
 
-/// e^score over the sum, or what stands in place of it.
+/// weight = e^score / Σ e^score, unless the pattern is frozen or the temperature 0.
 void draw_softmax(Column& c, const Steps& steps, const KeyStep& k, StepColumn on) {
-    if (steps.weights_by == WeightsBy::given) return c.pair("pattern", "put in place", true);
+    if (steps.weights_by == WeightsBy::given) return c.pair("pattern", "frozen", true);
     const bool heaviest = steps.weights_by == WeightsBy::heaviest;
     const auto allowed =
         std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
     const bool fully_masked = allowed == 0;
     const auto summed = heaviest ? 1 : fully_masked ? std::ssize(steps.keys) : allowed;
-    if (fully_masked) c.pair("mask", "−∞ of every key: all alike", true);
+    if (fully_masked) c.pair("mask", "−∞ for every key: uniform", true);
     const std::string score = fully_masked ? "0" : number(k.score, 2);
     const std::string exponent =
         steps.shift == 0 ? score : "(" + score + " − " + number(steps.shift, 2) + ")";
-    c.pair(heaviest ? "the heaviest key alone" : "e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1),
+    c.pair(heaviest ? "largest score only" : "e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1),
            on == StepColumn::exp);
     c.pair("÷ Σ over " + std::to_string(summed) + (summed == 1 ? " key" : " keys"),
            compact_number(steps.sum, steps.sum < 1000 ? 4 : 1));
@@ -141,8 +141,7 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
     std::vector<std::string> names;
     std::vector<std::vector<float>> columns;
-    const auto add = [&](const char* name, bool there,
-                         float (*value)(const KeyStep&)) {  // only the steps that the model takes
+    const auto add = [&](const char* name, bool there, float (*value)(const KeyStep&)) {
         if (!there) return;
         names.emplace_back(name);
         columns.emplace_back();
@@ -154,14 +153,14 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
     add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
     add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
-    add("put in place", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
+    add("edited", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
     add("before temperature", tempered || !scored, [](const KeyStep& k) { return k.before; });
     add("score", scored, [](const KeyStep& k) { return k.score; });
     add("exp", scored, [](const KeyStep& k) { return k.allowed || k.exp != 0 ? float(k.exp) : kNothing; });
     add("weight", true, [](const KeyStep& k) { return k.weight; });
     add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
     add("moved", true, [](const KeyStep& k) { return k.moved; });
-    const std::string made = scored ? "" : ", pattern put in place";
+    const std::string made = scored ? "" : ", frozen pattern";
     return {{"steps of query " + std::to_string(found->asked.query) + made, "key", "step",
              s.sentence()->key_labels(found->asked.block), names, matrix_of_columns(columns)}};
 }

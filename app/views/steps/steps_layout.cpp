@@ -12,9 +12,9 @@ namespace headlight {
 namespace {
 
 constexpr float kStepNames = 112, kLeastRow = 22, kMaxBar = 96, kLeastBar = 20,
-                kNarrowest = 0.8f;  // columns keep so much of their usual width
+                kNarrowest = 0.8f;  // of a column's usual width
 
-/// How wide the columns are without bars.
+/// Returns the width of the columns without bars.
 float width_of_numbers(const Scene& s, const Steps& steps) {
     float numbers = 0;
     for (const StepColumnKind& k : step_columns())
@@ -22,9 +22,9 @@ float width_of_numbers(const Scene& s, const Steps& steps) {
     return numbers;
 }
 
-/// Gives each step that the model takes a column: its number, a bar where there is room, and what is spare.
+/// Gives each step a column: its number, a bar if it fits, and a share of the spare width.
 void place_columns(const Scene& s, StepLayout& t, const Steps& steps, Rect room) {
-    constexpr float kUsual = 9;  // columns that share what is spare
+    constexpr float kUsual = 9;  // columns that share the spare width
     const float numbers = width_of_numbers(s, steps), narrow = std::min(1.0f, room.w / numbers);
     const float bar = std::clamp((room.w - numbers) / 3, 0.0f, kMaxBar);
     const float spare = std::max(0.0f, room.w - numbers - 3 * bar) / kUsual;

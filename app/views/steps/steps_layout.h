@@ -1,4 +1,4 @@
-// Where the table of steps has its columns, which are scrolled across where they have no room.
+// Arranges the columns of the table of steps, and scrolls across if they do not fit.
 #pragma once
 
 #include <vector>
@@ -10,20 +10,20 @@ namespace headlight {
 
 struct PlacedStep {
     const StepColumnKind* kind;
-    Rect column, bar;  // of the head row; bar: no width where there is none
-    bool seen = true;  // all of it
+    Rect column, bar;  // in the header; bar: no width if there is none
+    bool seen = true;  // fully
     float left() const { return column.x; }
     float right() const { return column.right(); }
 };
 
 struct StepLayout {
-    Rect names;         // beside the columns
-    Rect sight;         // of the columns, which lie in it or are scrolled across
-    float hidden = -1;  // of them at its left; below 0: all have room
+    Rect names;         // of the keys
+    Rect sight;         // of the columns
+    float hidden = -1;  // width scrolled out at the left; below 0: all columns fit
     Grid rows;
-    std::vector<int> keys;  // that stand in them
+    std::vector<int> keys;  // of the rows
     std::vector<PlacedStep> columns;
-    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
+    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // scales of the bars
 };
 
 StepLayout arrange_steps(Scene& scene, Rect area, const Steps& steps);

@@ -24,18 +24,18 @@ namespace {
 std::string heading(const Scene& s, const Found<StepsRequest>& found, int key) {
     const std::string query = token_at(s.query_labels(), found.asked.query),
                       at = token_at(s.key_labels(), key);
-    if (!is_behind_weight(s.of<StepsState>().column)) return "q·k of " + query + " and " + at;
+    if (!is_after_weight(s.of<StepsState>().column)) return "q·k of " + query + " and " + at;
     if (s.of<StepsState>().column == StepColumn::delta)
         return "ΔE of " + query + ": z through the output matrix";
     return "Weighted value of " + at + " for " + query;
 }
 
-constexpr float kLeastStrip = 15;  // high: lower ones are left out
+constexpr float kLeastStrip = 15;  // height
 
-/// What has a strip or a column: the word before the token.
+/// Returns the name without the token.
 std::string short_name(const Strip& strip) { return strip.name.substr(0, strip.name.find(' ')); }
 
-/// A vector as cells; the dimension under the mouse is lit in every strip.
+/// Draws a vector as cells; the dimension under the mouse is framed in every strip.
 void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, int& dimension) {
     const auto n = isize(strip.values);
     draw_cells_of(s.ui, r, strip.values);
@@ -44,7 +44,7 @@ void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, i
     if (h.clicked) s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
 }
 
-/// All entries of the vectors, in columns of lines.
+/// Lists all entries of the vectors, in columns.
 void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
     constexpr float kLine = 18, kGroup = 230, kDimension = 28, kBetween = 12, kTitles = 24;
     Ui& ui = s.ui;
@@ -95,18 +95,17 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsRequest>& found, i
     const Vector v = trace.v(w.block, w.head).row(key).transpose(), &z = found.answer.z;
     const bool own = found.answer.z_by == ZBy::weights;  // z is the sum of the weighted values
     if (s.of<StepsState>().column == StepColumn::delta)
-        return {strip_of((own ? "z " : "z, put in place ") + query, z, "‖·‖", true),
+        return {strip_of((own ? "z " : "z (replaced) ") + query, z, "‖·‖", true),
                 strip_of("ΔE " + query, found.answer.delta, "‖·‖", true)};
-    if (is_behind_weight(s.of<StepsState>().column))
+    if (is_after_weight(s.of<StepsState>().column))
         return {strip_of("v " + at, v, "‖·‖"),
                 strip_of("w·v × " + decimals(found.answer.keys[key].weight, 3),
                          v * found.answer.keys[key].weight, "‖·‖"),
-                strip_of((own ? "z " : "z, put in place ") + query, z, "‖·‖", true)};
+                strip_of((own ? "z " : "z (replaced) ") + query, z, "‖·‖", true)};
     return {strip_of("q " + query, q, "‖·‖", true), strip_of("k " + at, k, "‖·‖"),
             strip_of("q × k", q.cwiseProduct(k), "Σ")};
 }
 
-/// The line of a strip: its vector's name, its cells, the length or sum.
 struct StripLine {
     Rect name, cells, measure;
 };
@@ -120,7 +119,7 @@ StripLine divided(Rect line) {
     return l;
 }
 
-/// "−▬▬▬+ each strip normalized", behind what is said of a dimension.
+/// "−▬▬▬+ each strip normalized", at the right end of the line.
 void draw_strip_scale(Scene& s, Rect line) {
     constexpr float kBar = 60, kLeast = 260;
     Ui& ui = s.ui;
@@ -170,16 +169,16 @@ void draw_strips(Scene& s, Rect area, Rect foot, const std::vector<Strip>& strip
             ui.frame({cells.x + w * float(shown) - 1, cells.y - 1, std::max(w, 3.0f) + 1, cells.h + 2},
                      ui.colors->hover, 1);
     }
-    Rect said = foot;
-    said.x = line(0).cells.x;
-    said.w = foot.right() - said.x;
-    take_left(said, write(ui, said, kCaptionMono, ui.colors->t2, dimension_text(strips, shown)),
+    Rect rest = foot;
+    rest.x = line(0).cells.x;
+    rest.w = foot.right() - rest.x;
+    take_left(rest, write(ui, rest, kCaptionMono, ui.colors->t2, dimension_text(strips, shown)),
               gap::section);
-    draw_strip_scale(s, said);
+    draw_strip_scale(s, rest);
 }
 
-/// The matrix whose row is one of the strips, with that row lit.
-void draw_lit_row(Scene& s, Rect area, const StripPanel& panel) {
+/// Draws the matrix whose row is one of the strips, with that row framed.
+void draw_matrix_row(Scene& s, Rect area, const StripPanel& panel) {
     Ui& ui = s.ui;
     const WeightMap& m = *panel.matrix;
     const StripLine l = divided(area);
@@ -219,7 +218,7 @@ void draw_vector_strips(Scene& s, Rect area, const StripPanel& panel) {
     const Rect foot = take_bottom(rest, kFoot);
     const float needed = kLeastStrip * float(panel.strips.size());
     if (panel.matrix && rest.h * (1 - kMatrix) >= needed)
-        draw_lit_row(s, take_top(rest, rest.h * kMatrix), panel);
+        draw_matrix_row(s, take_top(rest, rest.h * kMatrix), panel);
     if (rest.h >= needed) draw_strips(s, rest, foot, panel.strips);
 }
 

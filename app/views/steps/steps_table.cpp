@@ -1,4 +1,4 @@
-// One query's attention as a table that reads left to right; every number lights the ones it came from.
+// Draws one query's attention as a table that reads left to right, and highlights a number's sources.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -19,10 +19,9 @@ namespace headlight {
 namespace {
 
 constexpr float kPosition = 26, kLeastTable = 60, kHeadRow = 24, kSums = 42, kStripsHigh = 222,
-                kLeastStrips = 110;  // columns keep so much of their usual width
+                kLeastStrips = 110;
 
-/// What stands in place of a number that a mask takes part in, or nothing where no score was edited; whether
-/// it does.
+/// Draws a masked or unedited entry; returns false if the entry is a number.
 bool draw_masked(Ui& ui, const PlacedStep& p, const KeyStep& step, Rect cell) {
     if (p.kind->what == StepColumn::mask) {
         if (step.allowed)
@@ -33,7 +32,7 @@ bool draw_masked(Ui& ui, const PlacedStep& p, const KeyStep& step, Rect cell) {
         return true;
     }
     if (p.kind->what == StepColumn::edited) return !step.edited;
-    const bool of_score = p.kind->what != StepColumn::exp && !is_behind_weight(p.kind->what);
+    const bool of_score = p.kind->what != StepColumn::exp && !is_after_weight(p.kind->what);
     if (of_score || step.allowed || step.weight != 0) return false;
     if (p.kind->what == StepColumn::weight) caption(ui, cell, "masked", Flush::right);
     return true;
@@ -46,7 +45,7 @@ void draw_step_bar(Ui& ui, const StepLayout& t, const PlacedStep& p, const KeySt
     ui.bar(bar, float(p.kind->value(step)) / largest, focused ? ui.colors->accent : ui.colors->t3);
 }
 
-/// Digits of a number: few of a large e^score, more of a small one; none of 0, which is exact.
+/// Returns the number of digits: few for a large e^score, more for a small one, none for an exact 0.
 int digits_of(const StepColumnKind& kind, double value) {
     if (kind.what != StepColumn::exp) return kind.digits;
     return value >= 1000 ? 1 : value == 0 ? 0 : value < 0.1 ? 4 : kind.digits;
@@ -68,7 +67,7 @@ void draw_number(Scene& s, const StepLayout& t, const PlacedStep& p, const KeySt
                        compact_number(value, digits_of(*p.kind, value)));
 }
 
-/// The numbers that the focused one came from, on bg3; itself in an amber frame.
+/// Highlights the numbers that the focused one is computed from.
 void draw_sources(Scene& s, const StepLayout& t, int row) {
     Ui& ui = s.ui;
     const PlacedStep* here = find_column(t, s.of<StepsState>().column);
@@ -78,7 +77,6 @@ void draw_sources(Scene& s, const StepLayout& t, int row) {
             ui.fill(cell_box(t, *p, row), ui.colors->bg4, size::corner);
 }
 
-/// A key's position and word, beside its numbers.
 void draw_key(Ui& ui, Rect names, int key, const std::string& label, bool allowed) {
     take_left(names, 0, -gap::small);
     write(ui, take_left(names, kPosition, gap::small), kCaptionMono, ui.colors->t3, std::to_string(key),
@@ -107,7 +105,7 @@ void draw_rows(Scene& s, const StepLayout& t, const Found<StepsRequest>& found, 
     ui.unclip();
 }
 
-/// The column that stands so many further to the right, or left; behind the last one ΔE's.
+/// Moves by columns; ΔE follows the last one.
 StepColumn stepped(const StepLayout& t, StepColumn from, int step) {
     std::vector<StepColumn> order;
     for (const PlacedStep& p : t.columns) order.push_back(p.kind->what);
@@ -117,7 +115,7 @@ StepColumn stepped(const StepLayout& t, StepColumn from, int step) {
     return order[std::clamp(at, 0, isize(order) - 1)];
 }
 
-/// The mouse chooses a column while it moves; at rest it leaves what a command or an arrow chose.
+/// True while the mouse moves: at rest it must not override a column chosen by a command or an arrow key.
 bool mouse_moves() {
     const ImVec2 by = ImGui::GetIO().MouseDelta;
     return by.x != 0 || by.y != 0;
@@ -162,8 +160,7 @@ void draw_head_row(Scene& s, Rect line, const StepLayout& t, const Steps& steps)
     ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
 }
 
-/// "added, then W_O: ‖ΔE‖ 1.23", or what a person put in place, under the last column, as far as there is
-/// room behind the sum of weights.
+/// "added, then W_O: ‖ΔE‖ 1.23" below the last column; without the words if they do not fit.
 void draw_length(Scene& s, Rect line, const Steps& steps) {
     constexpr float kLeastNote = 112;
     Ui& ui = s.ui;
@@ -197,7 +194,7 @@ void draw_sums(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
     if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
 }
 
-/// Brings the row of the focused key into view when another one is focused.
+/// Scrolls to the focused key when it changes.
 void follow(Scene& s, StepLayout& t, std::pair<int, int> focused) {
     auto& state = s.of<StepsState>();
     if (std::exchange(state.followed, focused) == focused || s.session.selection.hovered.cell) return;
@@ -211,7 +208,7 @@ void follow(Scene& s, StepLayout& t, std::pair<int, int> focused) {
 void draw_step_table(Scene& s, Rect rest, const Found<StepsRequest>& found) {
     const int query = found.asked.query, key = std::min(s.shown_cell()->second, isize(found.answer.keys) - 1);
     const float strips_high = std::min(kStripsHigh, rest.h * 0.38f);
-    const bool stripped = strips_high >= kLeastStrips;  // else the table takes their room
+    const bool stripped = strips_high >= kLeastStrips;
     const Rect strips = take_bottom(rest, stripped ? strips_high : 0);
     const Rect head = take_top(rest, kHeadRow, gap::close);
     const float room = rest.h - kSums, rows = float(found.answer.keys.size()) * size::row;

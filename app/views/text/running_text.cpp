@@ -27,7 +27,7 @@ int token_at_place(const TextLayout& l, const TextFlow& flow, ImVec2 place) {
     return -1;
 }
 
-/// The query whose weights are read: the locked one, or the one that was shown when the pointer came.
+/// Returns the query whose weights are read: the locked one, or the one shown when the pointer came.
 int query_to_read(Scene& s, int shown) {
     const Selection& selection = s.session.selection;
     int& kept = s.of<RunningTextState>().query;
@@ -38,7 +38,7 @@ int query_to_read(Scene& s, int shown) {
     return kept;
 }
 
-/// Pointing at a token reads its weight; a click makes it the query, and so do the arrow keys.
+/// Reads a hovered token's weight; a click or the arrow keys change the query.
 void answer_text(Scene& s, const TextLayout& l, int query) {
     Ui& ui = s.ui;
     if (ui.on_page()) return;
@@ -70,7 +70,7 @@ void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
     for (int i = first; i < last; ++i) {
         const Rect r = l.place(*l.keys, i);
         const float w = p.at(query, i);
-        ImU32 ink = ui.colors->t3;  // masked: the page shows through
+        ImU32 ink = ui.colors->t3;  // masked: no background
         if (w >= 0) {
             const ImU32 back = color_at(map, shades.place(w, shades.largest));
             ui.fill(r, back, 2);
@@ -95,7 +95,6 @@ void draw_queries(Scene& s, const TextLayout& l, int query) {
     }
 }
 
-/// Whose weights they are, and what the colors mean.
 void draw_legend(Scene& s, Rect line, int query) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
@@ -116,14 +115,13 @@ void draw_legend(Scene& s, Rect line, int query) {
 std::string about_text(const Scene& s, const TextLayout& l) {
     const int shown = tokens_in_sight(l, *l.keys).second;
     const bool cut = s.ui.on_page() && shown < s.keys();
-    return std::string("Behind each token: the weight that the query gives it, ") +
-           "contrast: " + shown_shades(s).row().label + "." +
+    return "Token color: weight from the query; contrast: " + shown_shades(s).row().label + "." +
            (cut ? " The first " + std::to_string(shown) + " of " + std::to_string(s.keys()) + " tokens."
             : s.ui.on_page() ? ""
                              : " Click a token to make it the query.");
 }
 
-/// The room of the text: as wide as a page that is read well, in the middle.
+/// Returns a centered column of readable width.
 Rect text_room(Rect area) {
     Rect room = inset(area, size::center_pad, 0);
     return inset(room, std::max(0.0f, (room.w - kWidestText) / 2), 0);
@@ -172,7 +170,7 @@ void draw_running_text(Scene& s, Rect area) {
 
 namespace {
 
-/// The whole text, however long: the page is as high as it needs.
+/// Draws the whole text: the page grows to its height.
 std::optional<Result<Drawing>> text_page_figure(const ViewPage& asked, ThreadPool&) {
     ViewPage page = asked;
     if (!page.style.height())
@@ -184,7 +182,6 @@ std::optional<Result<Drawing>> text_page_figure(const ViewPage& asked, ThreadPoo
     return draw_view_page(page);
 }
 
-/// The shown query's row.
 std::vector<NumberTable> text_numbers(const Scene& s) {
     const auto cell = s.shown_cell();
     if (!s.answer->picture || !cell) return {};

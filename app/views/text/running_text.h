@@ -1,4 +1,4 @@
-// The text itself, at reading size: behind each token the weight that the chosen query gives it.
+// Draws the text at reading size, each token in the color of its weight from the query.
 #pragma once
 
 #include <array>
@@ -12,33 +12,33 @@ namespace headlight {
 
 struct View;
 
-/// Where the tokens of a stack stand when they flow in lines; kept until text, width or font change.
+/// Caches the places of a stack's tokens, flowed in lines, until text, width or scale change.
 struct TextFlow {
     uint64_t of_sentence = 0;
     int stack = -1;
     float width = 0, scale = 0;
     bool on_page = false;
     Font font;
-    std::vector<Rect> places;  // of tokens, from the corner of the flow
+    std::vector<Rect> places;  // of tokens, relative to the flow's corner
     float height = 0;
 };
 
 struct RunningTextState {
     Viewport seen;
-    std::array<TextFlow, 2> flows;         // keys; queries, where they are other tokens
-    std::pair<int, int> followed{-1, -1};  // the stack and the query that were brought into sight
+    std::array<TextFlow, 2> flows;         // keys; queries, if they are other tokens
+    std::pair<int, int> followed{-1, -1};  // the stack and query last scrolled to
     int first_in_sight = 0;                // of the keys
-    int query = -1;                        // the one that stays while the pointer reads weights
+    int query = -1;                        // stays while the pointer reads weights
     void visit(FieldVisitor& visitor);
 };
 
-inline constexpr float kTokenSides = 3;  // around a token's text
+inline constexpr float kTokenSides = 3;  // padding
 
-/// The texts under one another as they scroll: the queries' where they are other tokens, then the keys'.
+/// Places the queries' text, if they are other tokens, above the keys'.
 struct TextLayout {
     Rect view;
-    const TextFlow *keys = nullptr, *queries = nullptr;  // queries: null where they are the keys
-    float keys_from = 0;                                 // of the content
+    const TextFlow *keys = nullptr, *queries = nullptr;  // queries: null if they are the keys
+    float keys_from = 0;                                 // top of the keys' text
     float offset = 0;
 
     float height() const { return keys_from + keys->height; }
@@ -52,9 +52,9 @@ struct TextLayout {
 };
 
 TextLayout arrange_text(Scene& scene, Rect room);
-/// The query comes into sight where it is another one.
+/// Scrolls to the query when it changes.
 void follow_query(Scene& scene, TextLayout& layout, int query);
-/// Tokens of a flow that are seen: the first, and the one behind the last.
+/// Returns the half-open range of tokens in sight.
 std::pair<int, int> tokens_in_sight(const TextLayout& layout, const TextFlow& flow);
 
 void draw_running_text(Scene& scene, Rect area);

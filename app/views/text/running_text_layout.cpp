@@ -1,4 +1,4 @@
-// Where the tokens of the running text stand.
+// Flows the tokens of a text in lines.
 #include <algorithm>
 #include <utility>
 
@@ -11,13 +11,13 @@ namespace headlight {
 namespace {
 
 constexpr float kBlank = 6;
-constexpr int kFewTokens = 120;  // that are drawn large
+constexpr int kFewTokens = 120;  // so many are drawn large
 
 bool starts_with(const std::string& text, std::string_view mark) {
     return text.compare(0, mark.size(), mark) == 0;
 }
 
-/// How a vocabulary marks blanks: a piece that begins with one, or a piece that goes on with a word.
+/// A vocabulary marks the start of words ("Ġcat", "▁cat") or their continuation ("##cat").
 enum class Blanks { marked, continued };
 
 Blanks blanks_of(const std::vector<std::string>& tokens) {
@@ -45,7 +45,7 @@ bool is_of(const TextFlow& f, const Scene& s, int stack, float width) {
 
 float line_height(Font font) { return font.points * 1.3f + 10; }
 
-/// Places the tokens of a stack in lines so wide.
+/// Places the tokens of a stack in lines of this width.
 TextFlow flow_of(const Scene& s, int stack, float width) {
     const auto& tokens = s.sentence()->trace->request.inputs[stack].tokens;
     const auto& labels = s.sentence()->labels[stack];
