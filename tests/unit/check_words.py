@@ -19,11 +19,7 @@ from pathlib import Path
 TABLE = Path(__file__).with_name("words.txt")
 ROOMS = [
     f"app/{room}/*"
-    for room in (
-        *("gpu", "paint", "panels", "parts", "session", "window"),
-        *("views/all_heads", "views/align", "views/architecture", "views/circuits"),
-        *("views/compare", "views/corpus", "views/delta", "views/explain"),
-    )
+    for room in ("gpu", "paint", "panels", "parts", "session", "views", "window")
 ]
 ENGLISH = [
     "*.md",

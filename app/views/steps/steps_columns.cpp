@@ -35,9 +35,8 @@ void StepsState::visit(FieldVisitor& v) {
         {"steps order", "Steps: order of keys", "text order, or largest weight first", {"text", "weight"}});
     v.report("step_column", static_cast<int>(column));
     v.report("strips_open", strips.open);
-    v.choose(
-        nullptr, strips.open,
-        {"steps strips", "Steps: strips", "show the numbers of the vectors behind a step", {"off", "on"}});
+    v.choose(nullptr, strips.open,
+             {"steps strips", "Steps: strips", "show a step's vectors as numbers", {"off", "on"}});
 }
 
 namespace {

@@ -115,7 +115,7 @@ void draw_legend(Scene& s, Rect line, int query) {
 std::string about_text(const Scene& s, const TextLayout& l) {
     const int shown = tokens_in_sight(l, *l.keys).second;
     const bool cut = s.ui.on_page() && shown < s.keys();
-    return "Token color: weight from the query; contrast: " + shown_shades(s).row().label + "." +
+    return std::string("Token color: weight from the query; contrast: ") + shown_shades(s).row().label + "." +
            (cut ? " The first " + std::to_string(shown) + " of " + std::to_string(s.keys()) + " tokens."
             : s.ui.on_page() ? ""
                              : " Click a token to make it the query.");

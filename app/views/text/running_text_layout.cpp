@@ -11,7 +11,7 @@ namespace headlight {
 namespace {
 
 constexpr float kBlank = 6;
-constexpr int kFewTokens = 120;  // so many are drawn large
+constexpr int kFewTokens = 120;  // up to which the text is large
 
 bool starts_with(const std::string& text, std::string_view mark) {
     return text.compare(0, mark.size(), mark) == 0;
