@@ -32,7 +32,10 @@ void Ui::draw_tooltip() {
     const std::string path = tip_ ? tip_->path : "";
     const double now = glfwGetTime();
     if (std::exchange(pointed_, path) != path) pointed_since_ = now;
-    if (!tip_) return;
+    if (path != pressed_tip_) pressed_tip_.clear();
+    if (ImGui::IsMouseClicked(0)) pressed_tip_ = path;
+    const bool answered = tip_ && tip_->after > 0 && path == pressed_tip_;  // the click opened something
+    if (!tip_ || answered) return;
     const auto waited = float(now - pointed_since_);
     if (waited >= tip_->after) return draw_tip(*tip_);
     const float rest = tip_->after - waited + 0.01f;

@@ -239,6 +239,7 @@ private:
     std::optional<Tip> tip_;  // this frame's text
     std::string pointed_;     // widget under the mouse, for the tooltip's delay
     double pointed_since_ = 0;
+    std::string pressed_tip_;  // widget clicked last, while the mouse stays on it
     std::set<std::string> answering_, explained_;
     bool drawing_list_ = false;  // of an open drop-down
 };
