@@ -76,7 +76,7 @@ void fold_choices(Scene& s, Toolbar& bar) {
 }  // namespace
 
 float draw_heat_map_toolbar(Scene& s, Rect area) {
-    constexpr float kRoomy = 820, kTight = 720;
+    constexpr float kRoomy = 868, kTight = 720;
     const Rect line = inset(take_top(area, size::view_header), size::center_pad, 0);
     Toolbar bar(s.ui, line, Toolbar::Lines::many);
     const bool tight = line.w < kTight;
