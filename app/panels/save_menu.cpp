@@ -88,7 +88,7 @@ void choose_format(Scene& s, Rect line) {
     take_left(line, s.ui.segments_width(names), gap::medium);
     if (now >= 0) caption(s.ui, line, formats[now]->help);
     if (chosen < 0 || chosen == now) return;
-    const fs::path named = menu.path.empty() ? proposed_path(s.session) : fs::path(menu.path);
+    const fs::path named = menu.path.empty() ? proposed_path(s.session, s.model()) : fs::path(menu.path);
     menu.path = fs::path(named).replace_extension(formats[chosen]->ending).string();
     menu.result.clear();
     menu.failed = false;
@@ -156,13 +156,13 @@ std::string name_for_file(const std::string& model_path) {
     return out.empty() ? "headlight" : out;
 }
 
-/// Suffix of a file name for a view of one head: "-2.0", "-mean".
-std::string shown_for_file(const Session& session) {
-    const View& view = views()[*session.selection.view];
+/// Suffix of a file name for a view of one head: "-2.0", "-cross.2.5", "-mean".
+std::string shown_for_file(const Session& session, const Model& model, const View& view) {
     if (view.shows != View::Shows::head) return "";
     const MapOf of = session.of<CombinedHeads>().of;
     if (view.group && of != MapOf::head) return of == MapOf::mean ? "-mean" : "-max";
-    return "-" + std::to_string(session.selection.block) + "." + std::to_string(session.selection.head);
+    const AttentionHead head{session.selection.block, session.selection.head};
+    return model.config.has_head(head) ? "-" + head_path(model.config, head.block, head.head) : "";
 }
 
 }  // namespace
@@ -193,17 +193,18 @@ void draw_save_menu(Scene& s, Rect window) {
     draw_path(s, path);  // last: takes the keyboard unless something above does
 }
 
-fs::path proposed_path(const Session& session) {
+fs::path proposed_path(const Session& session, const Model* model) {
     const SaveMenu& menu = session.of<SaveMenu>();
     if (menu.workspace) return next_free(fs::path(menu.folder) / "headlight.headlight.json");
-    const std::string view =
-        session.selection.view
-            ? "-" + std::string(views()[*session.selection.view].key) + shown_for_file(session)
-            : "";
-    return next_free(fs::path(menu.folder) / (name_for_file(session.document.open.path) + view + ".png"));
+    std::string name = name_for_file(session.document.open.path);
+    if (model) {
+        const View& view = shown_view(session, *model);
+        name += "-" + std::string(view.key) + shown_for_file(session, *model, view);
+    }
+    return next_free(fs::path(menu.folder) / (name + ".png"));
 }
 
-void open_save_menu(Session& session, bool workspace) {
+void open_save_menu(Session& session, const Model* model, bool workspace) {
     SaveMenu& menu = session.of<SaveMenu>();
     const bool open = session.shows(Sheet::save), same = open && menu.workspace == workspace;
     if (!open) menu.presets = all_presets();
@@ -216,7 +217,7 @@ void open_save_menu(Session& session, bool workspace) {
     if (workspace && !session.document.workspace.empty())
         menu.path = menu.may_replace = session.document.workspace;  // saves to the same file again
     else if (!same)
-        menu.path = proposed_path(session).string();
+        menu.path = proposed_path(session, model).string();
 }
 
 }  // namespace headlight

@@ -43,7 +43,7 @@ void draw_save_form(Scene& scene, Rect area);
 bool saves_one_head(const Scene& scene);
 
 /// Opens the menu for the workspace or a figure and proposes an absolute path that does not exist.
-void open_save_menu(Session& session, bool workspace);
-std::filesystem::path proposed_path(const Session& session);
+void open_save_menu(Session& session, const Model* model, bool workspace);
+std::filesystem::path proposed_path(const Session& session, const Model* model);
 
 }  // namespace headlight

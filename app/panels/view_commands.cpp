@@ -180,7 +180,7 @@ Status remove_label(CommandContext& c, const std::string&) {
 /// Opens the save sheet when called without a path.
 Command saves(const CommandText& text, bool workspace) {
     const auto run = [workspace](CommandContext& c, const std::string& words) -> Status {
-        open_save_menu(c.session, workspace);
+        open_save_menu(c.session, c.model(), workspace);
         if (words.empty()) return success();
         SaveMenu& menu = c.session.of<SaveMenu>();
         menu.path = full_path(words, current_folder()).string();

@@ -49,7 +49,7 @@ std::string tag_sentence(const Scene& s, AttentionHead head) {
     const auto& keys = s.sentence()->key_labels(head.block);
     const std::string link = token_at(queries, t.query) + " → " + token_at(keys, t.key);
     if (out.empty()) return "No tag. Strongest link: " + link + " (" + number(t.strongest, 3) + ").";
-    return out + " Strongest other link: " + link + " (" + number(t.strongest, 3) + ").";
+    return out + " Strongest link: " + link + " (" + number(t.strongest, 3) + ").";
 }
 
 float draw_tags(Scene& s, Rect line, std::span<const HeadTag> tags) {

@@ -16,8 +16,8 @@ const RandomStatistics* random_statistics_of(const Scene& scene);
 /// Returns what is known of a head so far.
 std::vector<HeadTag> tags_of(const Scene& scene, AttentionHead head);
 
-/// "Finds what followed the same token last time; red 16 → ball 4 (0.733) is its strongest link." Empty while
-/// nothing is known.
+/// "Finds what followed the same token last time. Strongest link: red 16 → ball 4 (0.733)." Links to the
+/// first token, the previous one and the query itself do not count. Empty while nothing is known.
 std::string tag_sentence(const Scene& scene, AttentionHead head);
 
 /// Draws the tags in a line, each with its value; returns the width.

@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 constexpr float kStackNames = 72, kBlockNumbers = 28, kWidestValue = 160, kHighestValue = 96, kValue = 64,
-                kSignedValue = 72, kLeastName = 48, kMoreLine = 34;
+                kSignedValue = 72, kLeastName = 48;
 
 struct RankedState {
     float scroll = 0;
@@ -34,7 +34,7 @@ int digits_up_to(float largest) { return largest >= 1000 ? 1 : largest >= 100 ? 
 
 /// Returns the width of a row's tag: glyph, word and value, or the glyph alone in a narrow row.
 float tag_room(float row) {
-    constexpr float kWide = 190, kWhole = 130, kGlyph = 19;
+    constexpr float kWide = 160, kWhole = 116, kGlyph = 19;
     return row >= kWide ? kWhole : kGlyph;
 }
 
@@ -82,16 +82,12 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
             std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + gap::medium);
     const float largest = largest_of(heads.values), row_h = area.h < 480 ? size::row_low : size::row;
     Rect rows = inset(area, -gap::small, 0);
-    const Rect more = inset(take_bottom(rows, kMoreLine), gap::small, 0);
     s.of<RankedState>().scroll =
         scrolled(ui, rows, row_h * float(heads.order.size()), s.of<RankedState>().scroll);
     ui.clip(rows);
-    int below = 0;
     for (int i = 0; i < isize(heads.order); ++i) {
         const Rect r{rows.x, rows.y + row_h * float(i) - s.of<RankedState>().scroll, rows.w, row_h};
-        const bool cut = r.bottom() > rows.bottom() + 1;
-        below += cut;
-        if (r.bottom() < rows.y || cut) continue;
+        if (r.bottom() < rows.y || r.bottom() > rows.bottom() + 1) continue;
         const AttentionHead at = c.head_at(heads.order[i]);
         const std::pair head{at.block, at.head};
         const std::string name = head_name(c, head.first, head.second);
@@ -103,7 +99,6 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         if (h.clicked) pressed = head;
     }
     ui.unclip();
-    if (below > 0) caption(ui, more, std::to_string(below) + " more");
     return pressed;
 }
 

@@ -146,7 +146,7 @@ Status Application::apply_options() {
     if (o.open_menu == "settings") session.sheet = Sheet::settings;
     if (o.open_menu == "keys") session.sheet = Sheet::help;
     if (o.open_menu == "palette") session.sheet = Sheet::palette;
-    if (o.open_menu == "save") open_save_menu(session, false);
+    if (o.open_menu == "save") open_save_menu(session, nullptr, false);
     return success();
 }
 

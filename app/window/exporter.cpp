@@ -73,9 +73,9 @@ bool Exporter::settle_path() {
     fs::path path = full_path(menu.path, menu.folder);
     std::error_code problem;
     if (path.empty())
-        path = proposed_path(state_.session);
+        path = proposed_path(state_.session, state_.scene().model());
     else if (!path.has_filename() || fs::is_directory(path, problem))
-        path = next_free(path / proposed_path(state_.session).filename());
+        path = next_free(path / proposed_path(state_.session, state_.scene().model()).filename());
     if (menu.workspace && !is_workspace(path)) path += ".headlight.json";
     menu.path = path.string();
     if (!fs::is_regular_file(path, problem) || menu.may_replace == menu.path) return true;
@@ -132,7 +132,8 @@ void Exporter::browse() {
     const SaveMenu& menu = state_.session.of<SaveMenu>();
     const fs::path path = full_path(menu.path, menu.folder);
     dialog_.ask(menu.workspace ? "Save the workspace" : "Save the figure",
-                path.empty() ? proposed_path(state_.session) : path, [] { glfwPostEmptyEvent(); });
+                path.empty() ? proposed_path(state_.session, state_.scene().model()) : path,
+                [] { glfwPostEmptyEvent(); });
 }
 
 void Exporter::browse_corpus() {

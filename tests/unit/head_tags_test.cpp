@@ -70,7 +70,7 @@ TEST_CASE("tags: each trait recomputes from the pattern, in every family") {
 TEST_CASE("tags: an ablated head keeps its pattern, and its tags but that of the answer") {
     ThreadPool pool(2);
     Change ablated;
-    ablated.kind = ChangeKind::ablate;
+    ablated.kind = ChangeKind::zero;
     std::tie(ablated.block, ablated.head) = std::pair{1, 1};
     const auto own = text_traits(*story(pool), pool, nullptr),
                changed = text_traits(*story(pool, {{}, {ablated}}), pool, nullptr);
