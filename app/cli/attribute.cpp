@@ -99,7 +99,8 @@ Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& poo
 Result<InfluenceRequest> read_wanted(const AttributeOptions& o, const Trace& trace) {
     InfluenceRequest out;
     out.method = method_of(o).method;
-    out.steps = o.steps;
+    out.steps = o.points();
+    out.part = part_of(o);
     out.baseline = o.baseline == "mean"   ? InfluenceBaseline::mean
                    : o.baseline == "zero" ? InfluenceBaseline::zero
                                           : InfluenceBaseline::prompt;
@@ -142,6 +143,12 @@ Status check_together(const AttributeOptions& o) {
     return success();
 }
 
+/// How many passes it takes, at most.
+int expected_steps(const AttributeOptions& o, const Trace& trace) {
+    if (method_of(o).method == InfluenceMethod::leave_out) return trace.token_count();
+    return o.points() == kAsNeeded ? kMostPoints : o.points();
+}
+
 Status run(const AttributeOptions& o) {
     TRY_STATUS(check_numbers_output(o.output));
     TRY_STATUS(check_heard(o));
@@ -154,7 +161,7 @@ Status run(const AttributeOptions& o) {
     if (o.over_outputs())
         return say_outputs(o, {trace, runs.own.get(), runs.prompt.get()}, request.metric, pool);
     request.written = runs.written;
-    Progress progress(o.steps, o.input.quiet);
+    Progress progress(expected_steps(o, trace), o.input.quiet);
     TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, request, pool, nullptr,
                                          [&](const Influence*) { progress.step(); }));
     if (!o.gradients.empty()) {
@@ -198,8 +205,13 @@ void add_method_options(CLI::App& app, AttributeOptions& o) {
     corrupted->needs(clean);
     for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
         clean->excludes(app.get_option(typed));
-    app.add_option("--steps", o.steps, "number of points for integrated gradients (Gauss–Legendre)")
-        ->check(within(1, 10000))
+    const auto check_steps = [](std::string text) {
+        return text == "auto" ? std::string() : whole_number(1, 10000)(text);
+    };
+    app.add_option("--steps", o.steps,
+                   "number of points for integrated gradients (Gauss–Legendre); auto: more where the metric "
+                   "bends, until the scores are within 1 % of its change (at most 511)")
+        ->check(check_steps, "auto or 1 … 10000")
         ->capture_default_str();
     app.add_option("--probes", o.probes,
                    "estimate the jacobian of each output from this many random directions, with the "
@@ -226,7 +238,7 @@ std::function<Status()> declare_attribute(CLI::App& app) {
     app.add_option("--tokens", o->tokens, "with --over written: maximum number of tokens to generate")
         ->check(within(1, kMaxWritten))
         ->capture_default_str();
-    app.add_option("--parts", o->parts, "units to sum the scores over")
+    app.add_option("--parts", o->parts, "units to sum the scores over, or to leave out at a time")
         ->check(one_of({std::begin(kAttributedParts), std::end(kAttributedParts)}))
         ->capture_default_str();
     app.add_option(

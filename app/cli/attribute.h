@@ -1,6 +1,7 @@
 // What the verb attribute is asked for, and how it says what it found.
 #pragma once
 
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,11 +17,13 @@ inline constexpr const char* kGradient = "gradient";
 struct AttributeOptions {
     InputOptions input;
     std::set<std::string> given;  // options, "steps" for --steps
-    std::string metric, method = kGradient, baseline = "mean", output, gradients, over = "metric",
-                        parts = "tokens";
+    std::string metric, method = "leave-out", baseline = "mean", steps = "auto", output, gradients,
+                        over = "metric", parts = "tokens";
     std::string clean, corrupted;  // texts of attribution patching
-    int steps = 50, probes = 0, tokens = 40;
+    int probes = 0, tokens = 40;
     bool json = false;
+    /// Of integrated gradients, as InfluenceRequest::steps.
+    int points() const { return steps == "auto" ? kAsNeeded : std::atoi(steps.c_str()); }
     bool over_written() const { return over == "written"; }
     bool over_outputs() const { return over == "outputs"; }
     /// How every output answers to every token, whatever is said.
@@ -33,6 +36,7 @@ inline constexpr std::string_view kPrompt = "text:";
 inline constexpr const char* kAttributedParts[] = {"tokens", "words", "sentences", "paragraphs"};
 
 const InfluenceMethodRow& method_of(const AttributeOptions& options);
+TextPart part_of(const AttributeOptions& options);
 
 /// Writes or prints the scores; `written`: how many tokens at the output's end were explained.
 Status say_influence(const AttributeOptions& options, const Trace& trace, const Influence& found,

@@ -1,6 +1,8 @@
 // Scores of tokens and the Jacobian's norms as CSV, JSON and tables.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "analysis/attribution/contribution.h"
 #include "analysis/comparison/text_parts.h"
@@ -18,12 +20,12 @@ const InfluenceMethodRow& method_of(const AttributeOptions& o) {
     });
 }
 
-namespace {
-
 TextPart part_of(const AttributeOptions& o) {
     return static_cast<TextPart>(
         std::find(std::begin(kAttributedParts), std::end(kAttributedParts), o.parts) - kAttributedParts);
 }
+
+namespace {
 
 /// A field of a CSV line.
 std::string csv_field(const std::string& text) {
@@ -37,8 +39,8 @@ std::string influence_csv(const Trace& trace, const std::vector<ScoredPart>& par
     const bool several = trace.config().stacks.size() > 1;
     std::string out = several ? "stack,position,token,score" : "position,token,score";
     for (const ScoredPart& part : parts) {
-        char value[32];
-        std::snprintf(value, sizeof value, ",%.6g", double(part.score));
+        char value[32] = ",";  // nothing where it is not measured
+        if (!std::isnan(part.score)) std::snprintf(value, sizeof value, ",%.6g", double(part.score));
         out += "\n" + (several ? trace.config().stacks[part.stack].name + "," : "") +
                std::to_string(part.tokens.first) + "," + csv_field(part.label) + value;
     }
@@ -62,6 +64,30 @@ void add_scores(const Trace& trace, const std::vector<ScoredPart>& parts, nlohma
     root["scores"] = std::move(scores);
 }
 
+/// What the scores should sum to, how far they miss it, and whether they pass: null where no sum says so.
+void add_completeness(const Influence& found, const InfluenceMethodRow& method,
+                      nlohmann::ordered_json& root) {
+    if (!method.no_sum) {
+        root["due"] = found.due;
+        root["gap"] = found.gap();  // NaN becomes null
+    }
+    root["adds_up"] = nullptr;
+    if (!method.no_sum) root["adds_up"] = !found.misses();
+    root["note"] = adds_up_text(found, method.method);
+}
+
+/// The probability of what is explained, and without each part; NaN becomes null.
+void add_left_out(const Influence& found, const std::vector<ScoredPart>& parts,
+                  nlohmann::ordered_json& root) {
+    root["p"] = found.before.probability;
+    auto without = nlohmann::ordered_json::array();
+    for (const ScoredPart& part : parts) {
+        const LeftOut* left = found.without(part.stack, part.tokens.first);
+        without.push_back(left ? left->without.probability : std::numeric_limits<float>::quiet_NaN());
+    }
+    root["p_without"] = std::move(without);
+}
+
 std::string influence_json(const AttributeOptions& o, const Trace& trace, const Influence& found,
                            const std::vector<ScoredPart>& parts, int written) {
     nlohmann::ordered_json root{{"method", o.method}};
@@ -80,11 +106,12 @@ std::string influence_json(const AttributeOptions& o, const Trace& trace, const 
     if (method_of(o).method == InfluenceMethod::integrated_gradients) {
         root["baseline"] = o.baseline;
         root["baseline_value"] = found.baseline_value;
-        root["steps"] = o.steps;
-        root["gap"] = found.gap();  // NaN becomes null
+        root["steps"] = found.passes;
     }
     root["sum"] = found.sum;
+    add_completeness(found, method_of(o), root);
     add_scores(trace, parts, root);
+    if (!found.left_out.empty()) add_left_out(found, parts, root);
     return json_text(root, 2) + "\n";
 }
 
@@ -197,15 +224,11 @@ Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& p
 
 namespace {
 
-/// Where no JSON says how complete integrated gradients are, a line for the person does.
+/// Where no JSON says how complete the scores are, a line for the person does.
 void note_gap(const AttributeOptions& o, const Influence& found) {
-    constexpr float kComplete = 0.01f;
-    if (method_of(o).method != InfluenceMethod::integrated_gradients || o.input.quiet) return;
-    if (!(found.gap() > kComplete)) return;
-    std::fprintf(stderr,
-                 "headlight: the scores sum to %.4g, the metric changes by %.4g from the baseline: a gap of "
-                 "%.3g %%; more --steps make it smaller, or choose another --baseline.\n",
-                 double(found.sum), double(found.value - found.baseline_value), 100 * double(found.gap()));
+    if (o.input.quiet || !(found.gap() > float(kPathTolerance))) return;
+    std::fprintf(stderr, "headlight: %s: %s.\n", method_of(o).name,
+                 adds_up_text(found, method_of(o).method).c_str());
 }
 
 }  // namespace

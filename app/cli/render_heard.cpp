@@ -90,6 +90,7 @@ bool shows_labels(const Asked& o) { return o.figure.labels; }
 bool of_part_of_layer(const Asked& o) {
     return o.word("part").starts_with("attention") || o.word("part").starts_with("mlp");
 }
+bool maps_influence(const Asked& o) { return o.word("influence") != "none"; }
 bool beside_layer(const Asked& o) {
     const std::string beside = o.word("beside");
     return beside == "head" || beside == "layer" || o.layer.find('.') != o.layer.npos;
@@ -122,6 +123,7 @@ constexpr BesideRow kBeside[] = {
     {"layer", "model", of_part_of_layer, "a --part of a layer"},
     {"text-b", "influence", scores_from_text,
      "--method attribution-patching, or with integrated-gradients and --baseline text"},
+    {"beside,layer,head,all-heads", "influence", maps_influence, "--influence hidden, metric or relevance"},
     {"layer", "influence", beside_layer, "--beside head or layer"},
 };
 

@@ -88,6 +88,15 @@ void report_states(Session& session, Json& root) {
     for (const StateVisit visit : kPanels) visit(session.views, reporter);
 }
 
+/// The sum of the scores so far, whether they are all known, why there are none.
+template <class Sweep>
+void report_scores(const WorkAnswer& answer, const char* key, Json& root) {
+    const auto* job = answer.job<Sweep>();
+    if (!job) return;
+    const TokenScores found = job->found();
+    root[key] = {found.found ? found.found->sum : 0.0f, found.whole, found.refusal, found.done};
+}
+
 void report_jobs(const WorkAnswer& answer, Json& root) {
     const auto* sweep = answer.job<HeadSweep>();
     root["swept"] = sweep ? sweep->ended() ? "ended" : "going on" : "";
@@ -100,10 +109,8 @@ void report_jobs(const WorkAnswer& answer, Json& root) {
         root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
                                  found.refusal};
     }
-    if (const auto* scores = answer.job<TokenScoresSweep>()) {
-        const TokenScores found = scores->found();
-        root["token_scores"] = {found.found ? found.found->sum : 0.0f, found.found != nullptr, found.refusal};
-    }
+    report_scores<FirstScoresSweep>(answer, "first_scores", root);
+    report_scores<SecondScoresSweep>(answer, "second_scores", root);
     if (const auto* dossier = answer.job<CorpusSweep>()) {
         const CorpusSweep::Found found = dossier->found();
         root["corpus_read"] = {found.done, found.texts, found.refusal};

@@ -79,7 +79,8 @@ inline constexpr std::tuple kQuestions{QuestionRow<LinksRequest, answer_links>{}
                                        QuestionRow<DossierRequest, answer_dossier>{},
                                        QuestionRow<InfluenceMapRequest, answer_influence_map>{},
                                        QuestionRow<AttentionBesideRequest, answer_attention_beside>{},
-                                       QuestionRow<TokenScoresRequest, answer_token_scores>{}};
+                                       QuestionRow<FirstScoresRequest, answer_token_scores<0>>{},
+                                       QuestionRow<SecondScoresRequest, answer_token_scores<1>>{}};
 
 template <class Rows>
 struct RequestsOf;
@@ -158,7 +159,8 @@ public:
         std::get<Slot<DeltaPairRequest>>(found_) = nullptr;
         std::get<Slot<PredictionPairRequest>>(found_) = nullptr;
         std::get<Slot<PatchMapRequest>>(found_) = nullptr;
-        std::get<Slot<TokenScoresRequest>>(found_) = nullptr;
+        std::get<Slot<FirstScoresRequest>>(found_) = nullptr;
+        std::get<Slot<SecondScoresRequest>>(found_) = nullptr;
     }
     /// Keeps what is still true of another text in the same model.
     AnswersTo about_model() const {

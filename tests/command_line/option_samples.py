@@ -127,7 +127,7 @@ OF_VERBS = {
 }
 
 
-INTEGRATED = ["--influence", "metric", "--method", "integrated-gradients"]
+INTEGRATED = ["--method", "integrated-gradients"]
 
 
 WITH = {  # the options that an option needs beside it to act
@@ -141,9 +141,11 @@ WITH = {  # the options that an option needs beside it to act
         for view in ("text", "origins", "learn")
         for change in ("--mask", "--ablate", "--change", "--temperature-attn")
     },
-    ("influence", "--method"): ["--influence", "metric"],
-    ("influence", "--parts"): ["--influence", "metric"],
-    ("influence", "--metric"): ["--influence", "metric"],
+    ("influence", "--after"): ["--influence", "hidden"],
+    ("influence", "--probes"): ["--influence", "hidden"],
+    ("influence", "--beside"): ["--influence", "hidden"],
+    ("influence", "--layer"): ["--influence", "hidden"],
+    ("influence", "--head"): ["--influence", "hidden"],
 }
 
 

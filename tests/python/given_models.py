@@ -284,7 +284,7 @@ def tokens_are_scored_as_autograd_scores_them():
     logits = model(inputs_embeds=embedded).logits[0, -1]
     torch.log_softmax(logits, -1)[logits.argmax()].backward()
     expected = embedded.grad[0].norm(dim=-1).numpy()
-    found = headlight.attribute(stories, text, metric="log p")
+    found = headlight.attribute(stories, text, metric="log p", method="gradient")
     assert found.scores.dtype == np.float32
     assert found.scores.shape == (len(found.tokens),) == expected.shape
     assert found.tokens == [tokenizer.decode([i]).strip() for i in ids[0].tolist()]
@@ -296,7 +296,10 @@ def tokens_are_scored_as_autograd_scores_them():
     several = headlight.attribute(
         "stories", text, method="integrated-gradients", steps=20, baseline="zero"
     )
-    assert several.said["steps"] == 20 and several.said["gap"] < 0.2 and "log p" in repr(several)
+    assert several.said["steps"] == 20 and several.gap < 0.2 and "log p" in repr(several)
+    left_out = headlight.attribute("stories", text)
+    assert left_out.method == "leave-out" and left_out.adds_up is None and left_out.note
+    assert len(left_out.said["p_without"]) == len(left_out.scores)
     table = headlight.attribute("stories", text, method="jacobian", probes=2)
     assert table.matrix.shape == table.standard_error.shape == (len(found.tokens),) * 2
     assert table.scores is None

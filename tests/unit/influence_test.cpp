@@ -278,7 +278,7 @@ TEST_CASE("leave out: an intervention that names a token is refused") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     ForwardRequest request = request_of({5, 9, 200, 31});
-    request.intervention.changes.push_back(*parse_change(model->config, "mask:3>1"));
+    request.intervention.changes.push_back(*parse_change(model->config, "noise:1-2=3"));
     const auto trace = *run_trace(model, request, pool);
     const auto found = influence({*trace}, {InfluenceMethod::leave_out, {}}, pool);
     CHECK(found.error().message.find("names tokens by number") != std::string::npos);

@@ -23,7 +23,7 @@ TEST_CASE("options of views are what their states begin with, each name once") {
             CHECK_MESSAGE(find_view_option(with.substr(0, with.find(' '))), with);
     }
     CHECK(find_view_option("share")->views.size() == 2);
-    CHECK(find_view_option("points")->usual == "50");
+    CHECK(find_view_option("points")->usual == "0");
     CHECK(find_view_option("origins")->words.back() == "relevance");
 }
 
@@ -35,8 +35,8 @@ TEST_CASE("options of views set the states") {
     CHECK(session.of<GraphState>().by == Origins::flow);
     CHECK(session.of<GraphState>().share == 0.3f);
     CHECK(session.of<AlignState>().marks == AlignMarks::hard);
-    CHECK(session.of<InfluenceState>().steps == 7);
-    CHECK(session.of<InfluenceState>().of == InfluenceOf::hidden);
+    CHECK(session.of<InfluenceState>().points == 7);
+    CHECK(session.of<InfluenceState>().maps == InfluenceMaps::none);
 }
 
 TEST_CASE("each format has an ending of its own and what writes it") {

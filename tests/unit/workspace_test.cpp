@@ -108,10 +108,10 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["circuits_q"] = written["circuits_k"] = written["circuits_v"] = true;
     written["graph_sink_apart"] = written["influence_written"] = false;
     written["influence_layer"] = -1;
-    written["influence_steps"] = 50;
-    written["influence_by"] = 2;
+    written["influence_points"] = 0;
+    written["influence_second"] = 3;
     written["explain_from"] = 0;
-    for (const char* first : {"of", "probes", "beside", "baseline", "part"})
+    for (const char* first : {"maps", "probes", "beside", "baseline", "part"})
         written[std::string("influence_") + first] = 0;
     written["picture"] = "";
     written["map_of"] = written["map_from"] = 0;

@@ -81,15 +81,19 @@ Status measured(const InfluenceRuns& runs, const InfluenceMapRequest& request, T
     return success();
 }
 
-Status measured(const InfluenceRuns& runs, const TokenScoresRequest& request, ThreadPool& pool,
+template <int Column>
+Status measured(const InfluenceRuns& runs, const ScoresRequest<Column>& request, ThreadPool& pool,
                 const CancelFlag* cancel, const Publish<TokenScores>& publish) {
-    TRY(TokenScores found, token_scores(runs, request, pool, cancel, publish));
+    TRY(TokenScores found, token_scores(runs, request.how, pool, cancel, publish));
     publish(std::move(found));
     return success();
 }
 
 bool rests_on_other(const InfluenceMapRequest&) { return false; }
-bool rests_on_other(const TokenScoresRequest& request) { return request.how.needs_prompt(); }
+template <int Column>
+bool rests_on_other(const ScoresRequest<Column>& request) {
+    return request.how.needs_prompt();
+}
 
 }  // namespace
 
@@ -113,7 +117,8 @@ Status InfluenceSweep<Request>::measure(ThreadPool& pool, const CancelFlag* canc
 }
 
 template struct InfluenceSweep<InfluenceMapRequest>;
-template struct InfluenceSweep<TokenScoresRequest>;
+template struct InfluenceSweep<FirstScoresRequest>;
+template struct InfluenceSweep<SecondScoresRequest>;
 
 std::optional<ExplanationSweep> ExplanationSweep::of(const Request* request, const JobInputs& in) {
     if (!request || !in.runs.shown || !in.complete || !in.model->has_logits()) return std::nullopt;

@@ -71,8 +71,8 @@ struct PatchSweep {
     void go_on_from(const Found& found) { known = found.map; }
 };
 
-/// Measures the influence of each token on others, or on the metric: Request is InfluenceMapRequest or
-/// TokenScoresRequest.
+/// Measures the influence of each token on others, or on the metric: Request is InfluenceMapRequest, or a
+/// ScoresRequest.
 template <class Asked>
 struct InfluenceSweep {
     using Request = Asked;
@@ -85,7 +85,8 @@ struct InfluenceSweep {
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 using InfluenceMapSweep = InfluenceSweep<InfluenceMapRequest>;
-using TokenScoresSweep = InfluenceSweep<TokenScoresRequest>;
+using FirstScoresSweep = InfluenceSweep<FirstScoresRequest>;
+using SecondScoresSweep = InfluenceSweep<SecondScoresRequest>;
 
 /// Finds the circuit behind the prediction.
 struct ExplanationSweep {
@@ -193,11 +194,13 @@ private:
 /// The table of jobs.
 template <template <class> class Of>
 using OfEachJob =
-    std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<TokenScoresSweep>,
-               Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>, Of<CompositionSweep>, Of<CorpusSweep>>;
-using JobRequest = std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                                TokenScoresSweep::Request, ExplanationSweep::Request, RandomSweep::Request,
-                                TraitsSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
+    std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
+               Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
+               Of<CompositionSweep>, Of<CorpusSweep>>;
+using JobRequest =
+    std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
+                 FirstScoresSweep::Request, SecondScoresSweep::Request, ExplanationSweep::Request,
+                 RandomSweep::Request, TraitsSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;

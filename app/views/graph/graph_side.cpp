@@ -118,10 +118,12 @@ void link_to_map(Scene& s, SidePanel& panel, Origins by) {
     const Rect line = panel.line(size::row);
     panel.skip(size::row);
     if (!s.ui.link("graph/map", line.right(), line.middle_y(), "Map of all tokens")) return;
-    if (by == Origins::relevance)
+    if (by == Origins::relevance) {
         s.send("influence of", "relevance");
-    else
+    } else {
+        s.send("influence of", "hidden");
         s.send("influence beside", by == Origins::contribution ? "contribution" : "rollout");
+    }
 }
 
 }  // namespace

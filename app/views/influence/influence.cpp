@@ -1,6 +1,10 @@
 #include "views/influence/influence.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
 
 #include "base/cast.h"
 #include "parts/metric.h"
@@ -16,72 +20,78 @@ void InfluenceState::visit(FieldVisitor& v) {
 }
 
 void InfluenceState::visit_map(FieldVisitor& v) {
-    v.choose("influence_of", of,
+    v.choose("influence_maps", maps,
              {"influence of",
-              "Influence: rows of the map",
-              "the output that tokens influence: a hidden state, the metric at each token, or the metric's "
-              "relevance there (patterns weighted by its gradients)",
-              {"hidden", "metric", "relevance"}},
+              "Words that matter: map",
+              "a map of what answers to each token: none, a hidden state, the metric taken at each token, or "
+              "the metric's relevance there: patterns weighted by its gradients",
+              {"none", "hidden", "metric", "relevance"}},
              {"influence"});
     v.integer("influence_layer", layer, -1, 4096,
               {"after", "the layer whose output is the hidden state; -1: the last", "influence hidden"});
-    v.choose(
-        "influence_probes", probes,
-        {"influence probes",
-         "Influence: random probes",
-         "exact, or estimated from 8 or 32 random probes per output; auto: exact if that takes at most "
-         "half a minute, else 8",
-         {"auto", "exact", "8", "32"}},
-        {"probes",
-         "exact, or estimated from this many random probes per output; auto: exact if that takes at most "
-         "half a minute, else 8",
-         "influence hidden"});
+    v.choose("influence_probes", probes,
+             {"influence probes",
+              "Words that matter: random directions of the map",
+              "how the map is measured: exact where that takes half a minute at most, exactly, or estimated "
+              "from so many random directions an output",
+              {"auto", "exact", "8", "32"}},
+             {"probes",
+              "exact, or estimated from this many random directions per output; auto: exact if that takes at "
+              "most half a minute, else 8",
+              "influence hidden"});
     v.choose("influence_beside", beside,
              {"influence beside",
-              "Influence: attention beside the map",
-              "attention next to the map: the head's, the layer's mean, rollout or contributions",
+              "Words that matter: attention beside the map",
+              "the attention that stands beside the map: the head's, the layer's mean, or through all layers",
               {"head", "layer", "rollout", "contribution"}},
              {"beside"});
 }
 
 void InfluenceState::visit_scores(FieldVisitor& v) {
     constexpr const char *kIntegrated = "method integrated-gradients",
-                         *kPoints = "number of points for integrated gradients";
+                         *kPoints = "number of points for integrated gradients; auto: as many as it takes";
     std::vector<std::string> words;
     for (const InfluenceMethodRow& row : influence_methods()) words.emplace_back(row.word);
-    v.choose("influence_by", method,
-             {"influence by", "Influence: scores by", "the method that scores the tokens", words},
-             {"method", "how to score tokens, as in attribute"});
+    v.choose("influence_second", second,
+             {"influence by", "Words that matter: second method",
+              "the method beside leaving out; leave-out: none", words},
+             {"method", "the method beside leaving out, as in attribute; leave-out: none"});
     v.choose("influence_baseline", baseline,
              {"influence baseline",
-              "Influence: baseline",
-              "where integrated gradients start: the mean embedding, zeros, or another text",
+              "Words that matter: baseline",
+              "where integrated gradients begin: every token the mean embedding, zeros, or another text",
               {"mean", "zero", "text"}},
              {"baseline", "where integrated gradients start: the mean embedding, zeros, or --text-b",
               kIntegrated});
-    v.integer("influence_steps", steps, 1, 10000, {"points", kPoints, kIntegrated});
-    v.choose_among(steps, std::span<const int>(kInfluenceSteps),
-                   {"influence steps", "Influence: steps", kPoints, {"10", "50", "300"}});
+    v.integer("influence_points", points, kAsNeeded, 10000,
+              {"points", "number of points for integrated gradients; 0: as many as it takes", kIntegrated});
+    v.choose_among(points, std::span<const int>(kInfluencePoints),
+                   {"influence steps", "Words that matter: steps", kPoints, {"auto", "10", "50", "300"}});
     v.choose("influence_written", written,
              {"influence over",
-              "Influence: what the scores explain",
-              "the metric, or the generated text",
+              "Words that matter: what is explained",
+              "the metric, or everything that was written behind the prompt",
               {"metric", "written"}});
-    v.choose("influence_part", part,
-             {"influence parts",
-              "Influence: parts of the text",
-              "units to sum scores over",
-              {"tokens", "words", "sentences", "paragraphs"}},
-             {"parts", "units to sum scores over"});
+    v.choose(
+        "influence_part", part,
+        {"influence parts",
+         "Words that matter: parts of the text",
+         "tokens, words, sentences or paragraphs: what is left out at a time, and what the second method's "
+         "scores are added up over",
+         {"tokens", "words", "sentences", "paragraphs"}},
+        {"parts", "units to leave out, and to sum scores over"});
     v.choose(nullptr, measures,
-             {"influence measure", "Influence: measure", "measure map and scores, or cancel", {"off", "on"}});
+             {"influence measure",
+              "Words that matter: measure",
+              "measure scores and map, or cancel",
+              {"off", "on"}});
 }
 
 InfluenceMapRequest influence_map_request(const Scene& s) {
     constexpr int kOf[] = {InfluenceMapRequest::kChosenByCost, 0, 8, 32};
     const InfluenceState& state = s.of<InfluenceState>();
     InfluenceMapRequest out;
-    out.of = state.of;
+    out.of = static_cast<InfluenceOf>(std::max(0, static_cast<int>(state.maps) - 1));
     out.stack = s.model()->config.block(s.block()).stack;
     out.layer = state.layer;
     out.probes = kOf[static_cast<int>(state.probes)];
@@ -92,25 +102,47 @@ InfluenceMapRequest influence_map_request(const Scene& s) {
 
 int written_tokens(const Scene& s) { return s.sentence()->written ? s.sentence()->step : 0; }
 
-TokenScoresRequest token_scores_request(const Scene& s) {
+bool explains_written(const Scene& s) { return s.of<InfluenceState>().written && written_tokens(s) > 0; }
+
+namespace {
+
+InfluenceRequest scores_request(const Scene& s, InfluenceMethod method) {
     const InfluenceState& state = s.of<InfluenceState>();
-    TokenScoresRequest out;
-    out.how = {state.method, s.session.document.metric.metric, InfluenceBaseline::mean, 1, 0};
-    if (state.method == InfluenceMethod::integrated_gradients) {
-        out.how.baseline = state.baseline;
-        out.how.steps = state.steps;
+    InfluenceRequest out;
+    out.method = method;
+    out.metric = s.session.document.metric.metric;
+    if (method == InfluenceMethod::integrated_gradients) {
+        out.baseline = state.baseline;
+        out.steps = state.points;
     }
-    const bool of_metric = row_of(influence_methods(), state.method).of_metric;
-    if (of_metric && !s.model()->has_logits()) out.how.method = InfluenceMethod::contribution;
-    if (state.written && written_tokens(s) > 0) {
-        out.how.metric = {};  // log p of each token
-        out.how.written = written_tokens(s);
+    if (method == InfluenceMethod::leave_out) out.part = state.part;
+    if (explains_written(s)) {
+        out.metric = {};  // log p of each token
+        out.written = written_tokens(s);
     }
     return out;
 }
 
+}  // namespace
+
+FirstScoresRequest first_scores_request(const Scene& s) {
+    return {scores_request(
+        s, s.model()->has_logits() ? InfluenceMethod::leave_out : InfluenceMethod::contribution)};
+}
+
+std::optional<SecondScoresRequest> second_scores_request(const Scene& s) {
+    InfluenceMethod method = s.of<InfluenceState>().second;
+    if (method == InfluenceMethod::leave_out) return std::nullopt;
+    const bool has_metric = s.model()->has_logits();
+    if (!has_metric && (row_of(influence_methods(), method).of_metric ||
+                        method == InfluenceMethod::contribution))  // which stands first
+        method = InfluenceMethod::rollout;
+    return SecondScoresRequest{scores_request(s, method)};
+}
+
 namespace {
 
+/// What the job of the runs that are shown has found.
 template <class Sweep>
 typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& request) {
     const auto* job = s.answer->job<Sweep>();
@@ -128,12 +160,56 @@ InfluenceMapFound influence_map_found(const Scene& s) {
     return found_in_background<InfluenceMapSweep>(s, request);
 }
 
-TokenScores token_scores_found(const Scene& s) {
-    if (!s.sentence()) return {};
-    const TokenScoresRequest request = token_scores_request(s);
-    if (const auto* asked = s.found<TokenScoresRequest>(); asked && asked->asked == request)
-        return asked->answer;
-    return found_in_background<TokenScoresSweep>(s, request);
+namespace {
+
+template <class Sweep>
+TokenScores scores_found(const Scene& s, const typename Sweep::Request& request) {
+    using Request = typename Sweep::Request;
+    if (const auto* asked = s.found<Request>(); asked && asked->asked == request) return asked->answer;
+    return found_in_background<Sweep>(s, request);
+}
+
+/// By size, the unknown last.
+std::vector<int> order_of(const Words& words) {
+    std::vector<int> out(words.all.size());
+    std::iota(out.begin(), out.end(), 0);
+    const auto size = [&](int i) {
+        const float score = words.shown(i);
+        return std::isnan(score) ? -1 : std::abs(score);
+    };
+    std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return size(a) > size(b); });
+    return out;
+}
+
+}  // namespace
+
+Words words_of(const Scene& s) {
+    constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+    Words out{};
+    const FirstScoresRequest first = first_scores_request(s);
+    out.first = scores_found<FirstScoresSweep>(s, first);
+    out.first_method = &row_of(influence_methods(), first.how.method);
+    if (const auto second = second_scores_request(s)) {
+        out.second = scores_found<SecondScoresSweep>(s, *second);
+        out.second_method = &row_of(influence_methods(), second->how.method);
+    }
+    const Trace& trace = *s.sentence()->trace;
+    std::vector<Vector> unknown;
+    for (const Sequence& text : trace.request.inputs)
+        unknown.push_back(Vector::Constant(text.size(), kUnknown));
+    const auto parts = [&](const TokenScores& scores) {
+        return scored_parts(trace, scores.found ? scores.found->tokens : unknown, s.of<InfluenceState>().part,
+                            first.how.written);
+    };
+    const std::vector<ScoredPart> firsts = parts(out.first), seconds = parts(out.second);
+    for (size_t i = 0; i < firsts.size(); ++i) {
+        const ScoredPart& part = firsts[i];
+        const LeftOut* left =
+            out.first.found ? out.first.found->without(part.stack, part.tokens.first) : nullptr;
+        out.all.push_back({part, part.score, seconds[i].score, left});
+    }
+    out.order = order_of(out);
+    return out;
 }
 
 namespace {
@@ -159,17 +235,11 @@ const AttentionBeside* attention_beside(const Scene& s) {
     return same && found->answer.weights.size() ? &found->answer : nullptr;
 }
 
-std::vector<ScoredPart> shown_parts(const Scene& s, const Influence& found) {
-    return scored_parts(*s.sentence()->trace, found.tokens, s.of<InfluenceState>().part,
-                        token_scores_request(s).how.written);
-}
-
 std::string explained_name(const Scene& s) {
-    const TokenScoresRequest request = token_scores_request(s);
-    if (request.how.written > 0) {
-        const int count = request.how.written;
-        return std::string(metric_row(request.how.metric.kind).word) + " of the " +
-               (count == 1 ? "generated token" : std::to_string(count) + " generated tokens");
+    if (explains_written(s)) {
+        const int count = written_tokens(s);
+        return std::string(metric_row(MetricKind::log_probability).word) + " of the " +
+               (count == 1 ? "written token" : std::to_string(count) + " written tokens");
     }
     return s.model()->has_logits() ? metric_text(s) : "last token";
 }
@@ -183,13 +253,12 @@ std::string influence_map_name(const Scene& s) {
                         : metric_text(s) + " at each token");
     }
     const bool several = s.model()->config.stacks.size() > 1;
-    return "Influence on the output of " +
-           (several ? s.model()->config.stacks[request.stack].name + " " : "") + "layer " +
-           std::to_string(request.layer);
+    return "Influence on what leaves " + (several ? s.model()->config.stacks[request.stack].name + " " : "") +
+           "layer " + std::to_string(request.layer);
 }
 
 const char* influence_word(const Scene& s) {
-    return s.of<InfluenceState>().of == InfluenceOf::relevance ? "relevance" : "influence";
+    return s.of<InfluenceState>().maps == InfluenceMaps::relevance ? "relevance" : "influence";
 }
 
 std::string attention_beside_name(const Scene& s) {
@@ -210,55 +279,73 @@ std::string attention_beside_name(const Scene& s) {
 }
 
 void draw_influence(Scene& s, Rect area) {
-    constexpr float kProgressHigh = 34, kStripShare = 0.34f, kLeastStrip = 132, kMaxStrip = 260;
     if (!s.sentence() || !s.answer->picture) return;
-    Rect rest = area;
-    if (!s.ui.on_page()) {
-        Toolbar bar(s.ui, inset(take_top(rest, size::view_header), size::center_pad, 0),
-                    Toolbar::Lines::many);
-        const float before = bar.bottom();
-        draw_influence_toolbar(s, bar);
-        take_top(rest, bar.bottom() - before);
+    Ui& ui = s.ui;
+    auto& state = s.of<InfluenceState>();
+    state.word = std::exchange(state.next_word, std::nullopt);
+    const std::optional<int> lit = state.word;
+    const Words words = words_of(s);
+    if (!ui.on_page()) state.scroll = scrolled(ui, area, state.high, state.scroll);
+    Rect rest = inset(area, size::center_pad, gap::large);
+    const float bottom = rest.bottom();
+    if (!ui.on_page()) {
+        ui.scroll_area(area);
+        rest.y -= state.scroll;
     }
-    rest = inset(rest, size::center_pad, gap::small);
-    const InfluenceMapFound map = influence_map_found(s);
-    const TokenScores scores = token_scores_found(s);
-    const bool mapped = (map.map && map.map->whole()) || !map.refusal.empty(),
-               scored = scores.found || !scores.refusal.empty();
-    if (!s.ui.on_page() && !(mapped && scored))
-        draw_influence_progress(s, take_top(rest, kProgressHigh, gap::small));
-    Rect strip = take_bottom(rest, std::clamp(rest.h * kStripShare, kLeastStrip, kMaxStrip), gap::medium);
-    draw_influence_maps(s, rest);
-    draw_influence_strip(s, strip);
+    const float top = rest.y;
+    const auto below = [&](float high, float apart) {
+        if (high <= 0) return;
+        rest.y += high + apart;
+        rest.h = bottom - rest.y;
+    };
+    below(draw_answer(s, rest, words), gap::large);
+    below(draw_word_bars(s, rest, words), gap::large);
+    below(draw_word_list(s, rest, words), gap::medium);
+    below(draw_maps_fold(s, rest), gap::tight);
+    below(draw_method_fold(s, rest), gap::tight);
+    if (ui.on_page()) return;
+    ui.end_scroll_area();
+    state.high = rest.y - top + 2 * gap::large;
+    if (state.next_word != lit) ui.wake_after = 0.001f;  // every part lights the word
 }
 
 namespace {
 
 std::vector<Question> ask_influence(const Scene& s) {
     if (!s.sentence()) return {};
-    std::vector<Question> out{attention_request(s)};
+    const bool maps = s.of<InfluenceState>().maps != InfluenceMaps::none;
+    std::vector<Question> out;
+    if (maps) out.emplace_back(attention_request(s));
     if (!s.ui.on_page()) return out;
-    out.emplace_back(influence_map_request(s));
-    out.emplace_back(token_scores_request(s));
+    if (maps) out.emplace_back(influence_map_request(s));
+    out.emplace_back(first_scores_request(s));
+    if (const auto second = second_scores_request(s)) out.emplace_back(*second);
     return out;
 }
 
 std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
-    if (!shown || !s.sentence() || !s.of<InfluenceState>().measures) return {};
-    return {influence_map_request(s), token_scores_request(s)};
+    const InfluenceState& state = s.of<InfluenceState>();
+    if (!shown || !s.sentence() || !state.measures) return {};
+    std::vector<JobRequest> out{first_scores_request(s)};
+    if (const auto second = second_scores_request(s)) out.emplace_back(*second);
+    if (state.maps != InfluenceMaps::none) out.emplace_back(influence_map_request(s));
+    return out;
 }
 
+/// "last", or a layer's number.
 Status choose_layer(CommandContext& c, const std::string& words) {
     const auto layer = whole_of(words);
     if (words != "last" && (!layer || *layer < 0))
-        return Error{"That is not a layer; write last, or a layer's number from 0."};
-    c.session.of<InfluenceState>().layer = words == "last" ? -1 : *layer;
+        return Error{"There is no such layer; write last, or a layer's number from 0."};
+    auto& state = c.session.of<InfluenceState>();
+    state.layer = words == "last" ? -1 : *layer;
+    state.maps = InfluenceMaps::hidden;
     return success();
 }
 
 std::vector<Command> influence_commands() {
-    return {opens_view("influence", row({"influence layer last|LAYER", "Influence: layer",
-                                         "layer whose output is the hidden state: influence layer 2"},
+    return {opens_view("influence", row({"influence layer last|LAYER", "Words that matter: layer of the map",
+                                         "the hidden state whose answers are measured: influence layer 2"},
                                         choose_layer))};
 }
 
@@ -266,7 +353,7 @@ std::vector<Command> influence_commands() {
 
 View influence_view() {
     return {.key = "influence",
-            .name = "Influence",
+            .name = "Words that matter",
             .digit = 'G',
             .draw = draw_influence,
             .offered = reads_text,

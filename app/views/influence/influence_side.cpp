@@ -1,7 +1,7 @@
-// Draws the side panel of Influence: the focused cell, and the parts of the text with the largest scores.
+// Beside the words: what happens without the shown one, the cell of the map, and the numbers.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "base/cast.h"
 #include "parts/metric.h"
@@ -19,9 +19,8 @@ void list_cell(Scene& s, SidePanel& panel) {
     const Trace& trace = *s.sentence()->trace;
     const Matrix norms = of_keys(found.map->norms, trace, s.block());
     if (cell->first >= norms.rows() || cell->second >= norms.cols()) return;
-    const bool relevance = s.of<InfluenceState>().of == InfluenceOf::relevance;
-    panel.heading((relevance ? "Relevance of " : "Influence of ") + token_at(s.key_labels(), cell->second) +
-                  (relevance ? " for " : " on ") + token_at(s.query_labels(), cell->first));
+    panel.heading(token_at(s.query_labels(), cell->first) + " answers to " +
+                  token_at(s.key_labels(), cell->second));
     const float norm = norms(cell->first, cell->second);
     panel.pair(influence_word(s), std::isnan(norm) ? "—" : fine_number(norm, 4), true);
     if (found.map->standard_error.size() && !std::isnan(norm))
@@ -39,59 +38,120 @@ void list_cell(Scene& s, SidePanel& panel) {
     panel.rule();
 }
 
-void list_parts(Scene& s, SidePanel& panel) {
-    constexpr int kListed = 14;
-    constexpr float kValue = 76;
-    const TokenScores scores = token_scores_found(s);
-    if (!scores.found) return;
-    const TokenScoresRequest request = token_scores_request(s);
-    const InfluenceMethodRow& method = row_of(influence_methods(), request.how.method);
-    panel.heading("Matters most for " + explained_name(s), method.name);
-    panel.bars = panel.at.w * 0.42f;
-    panel.values = kValue;
-    const std::vector<ScoredPart> parts = shown_parts(s, *scores.found);
-    std::vector<int> order(parts.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return std::abs(parts[a].score) > std::abs(parts[b].score); });
-    for (int i = 0; i < std::min(kListed, isize(order)) && panel.y + gap::medium < panel.end(); ++i) {
-        const ScoredPart& part = parts[order[i]];
-        const float max = std::max(std::abs(parts[order[0]].score), 1e-12f);
-        panel.bar({part.tokens.size() == 1 ? std::to_string(part.tokens.first) : "", part.label,
-                   part.score / max,
-                   method.is_signed ? signed_number(part.score, 3) : fine_number(part.score, 3),
-                   s.of<InfluenceState>().part_pointed == order[i], method.is_signed});
+/// "99.4 % → 85.4 %", and what that is in each measure.
+void list_left_out(Scene& s, SidePanel& panel, const Words& words, const Word& word) {
+    if (!word.left) {
+        if (words.first.found && words.first_method->method == InfluenceMethod::leave_out)
+            panel.note(words.first.whole ? "This one cannot be left out: the prediction needs it."
+                                         : "Not left out yet.");
+        return;
     }
+    const MetricValues &before = words.first.found->before, &without = word.left->without;
+    panel.heading("Left out");
+    panel.pair(explained_value(s, before) + " → " + explained_value(s, without), "", Column::Pair::plain);
+    const MetricKind kind = words.first.found->metric.kind;
+    const bool written = explains_written(s);
+    if (shows_percents(kind) && !written)
+        panel.pair("points", points_text(without.probability - before.probability), true);
+    if (!shows_percents(kind) || written)
+        panel.pair("adds to " + explained_name(s), signed_number(word.first, 3), true);
+    if (kind == MetricKind::difference || kind == MetricKind::divergence) return panel.rule();
+    panel.pair("adds to log p", signed_number(before.log_probability - without.log_probability, 3));
+    panel.pair("adds to logit", signed_number(before.logit - without.logit, 2));
     panel.rule();
-    if (request.how.method == InfluenceMethod::integrated_gradients) {
-        panel.pair("scores sum to", number(scores.found->sum, 3));
-        panel.pair("metric − baseline", number(scores.found->value - scores.found->baseline_value, 3));
-        if (!std::isnan(scores.found->gap())) panel.pair("gap", percent(scores.found->gap()), true);
+}
+
+/// What the model says with the word and without it.
+void list_instead(Scene& s, SidePanel& panel, const Word& word) {
+    constexpr float kStep = 24;
+    if (!word.left || word.left->likely.empty()) return;
+    Ui& ui = s.ui;
+    panel.heading("What comes instead", "before, without it");
+    panel.bars = panel.at.w * 0.36f;
+    for (const LeftOut::Chance& chance : word.left->likely) {
+        const Rect line = panel.line(kStep);
+        Rect track{line.x + panel.bars, line.middle_y() - 5, line.w - panel.bars - 60, 4};
+        ui.text.draw(line.x, panel.y, kBodyMono, ui.colors->t1,
+                     ui.text.fitted(kBodyMono, listed_label(*s.model(), chance.id), panel.bars - gap::small));
+        ui.bar(track, chance.before, ui.colors->t3);
+        track.y += 6;
+        ui.bar(track, chance.without, ui.colors->accent);
+        ui.text.draw_right(line.right(), panel.y, kBodyMono, ui.colors->t2, percent(chance.without));
+        panel.skip(kStep);
     }
+    panel.skip(gap::small);
+    panel.rule();
+}
+
+void list_second(Scene& s, SidePanel& panel, const Words& words, const Word& word) {
+    if (!words.second_method || std::isnan(word.second)) return;
+    panel.heading(method_title(*words.second_method));
+    const bool adds = words.second_method->of_metric && words.second_method->is_signed;
+    panel.pair(adds ? "adds to " + explained_name(s) : "score",
+               adds ? signed_number(word.second, 3) : fine_number(word.second, 3), true);
+    if (const float sum = words.second.found->sum; sum != 0)
+        panel.pair("share of all words", percent(word.second / sum));
+    if (words.pale()) panel.note(adds_up_text(*words.second.found, words.second_method->method) + ".");
+    panel.rule();
 }
 
 }  // namespace
 
 void draw_influence_inspector(Scene& s, Rect area) {
+    constexpr float kFoot = 40;
     Ui& ui = s.ui;
-    const Rect line = inspector_line(ui, area);
-    write(ui, line, kTitle, ui.colors->t1, "Influence");
-    SidePanel panel(s, area);
-    if (s.sentence() && s.answer->picture) {
-        list_cell(s, panel);
-        list_parts(s, panel);
+    Rect line = inspector_line(ui, area);
+    const bool ready = s.sentence() && s.answer->picture;
+    const Words words = ready ? words_of(s) : Words{};
+    const auto shown = ready ? shown_word(s, words) : std::nullopt;
+    const auto& state = s.of<InfluenceState>();
+    if (shown) {
+        const char* why = state.word ? "hover" : state.locked ? "locked" : "matters most";
+        const float wide =
+            write(ui, line, kCaption, state.word || !state.locked ? ui.colors->t3 : ui.colors->accent_text,
+                  why, Flush::right);
+        take_right(line, wide, gap::large);
     }
-    panel.note(
-        s.of<InfluenceState>().of == InfluenceOf::relevance
-            ? "Relevance: patterns times the metric’s gradients, positive parts only, accumulated through "
-              "all layers from the identity (Chefer et al. 2021)."
-            : "Influence: ‖∂output/∂E‖, how strongly an output responds to a small change of a token’s "
-              "embedding along all paths. Attention is one of these paths.");
+    write(ui, line, shown ? kTitleMono : kTitle, shown ? ui.colors->accent_text : ui.colors->t1,
+          shown ? word_name(s, words.all[*shown]) : "Words that matter");
+    SidePanel panel(s, area, shown ? kFoot : 0);
+    if (shown) {
+        list_left_out(s, panel, words, words.all[*shown]);
+        list_instead(s, panel, words.all[*shown]);
+        list_second(s, panel, words, words.all[*shown]);
+    }
+    if (ready && state.maps != InfluenceMaps::none) list_cell(s, panel);
     panel.finish();
+    if (!shown) return;
+    const Rect foot = panel_foot(area);
+    const Rect row{foot.x, foot.y - kFoot, foot.w, foot.h};
+    const bool masked = is_masked_word(s, words.all[*shown].part);
+    if (ui.button("influence/mask", nth_column(row, 0, 2, gap::small),
+                  masked ? "Unmask it" : std::string("Mask this ") + word_unit(s)))
+        mask_word(s, words.all[*shown].part);
+    if (ui.button("influence/copy", nth_column(row, 1, 2, gap::small), "Copy table")) s.send("copy numbers");
 }
 
-std::vector<NumberTable> influence_numbers(const Scene& s) {
-    std::vector<NumberTable> out;
+namespace {
+
+/// The scores of a method; of leaving out with the probability without each word.
+NumberTable scores_table(const Words& words, bool first) {
+    const InfluenceMethodRow& method = first ? *words.first_method : *words.second_method;
+    const bool left_out = method.method == InfluenceMethod::leave_out;
+    NumberTable out{method.word, "token", "score", {}, {"score"}, Matrix(words.all.size(), left_out ? 2 : 1)};
+    if (left_out) out.columns.emplace_back("p without it");
+    for (size_t i = 0; i < words.all.size(); ++i) {
+        const Word& word = words.all[i];
+        out.rows.push_back(word.part.label);
+        out.values(Index(i), 0) = first ? word.first : word.second;
+        if (left_out)
+            out.values(Index(i), 1) =
+                word.left ? word.left->without.probability : std::numeric_limits<float>::quiet_NaN();
+    }
+    return out;
+}
+
+void add_maps(const Scene& s, std::vector<NumberTable>& out) {
     const Trace& trace = *s.sentence()->trace;
     const auto &rows = s.query_labels(), &columns = s.key_labels();
     if (const InfluenceMapFound found = influence_map_found(s); found.map) {
@@ -112,22 +172,19 @@ std::vector<NumberTable> influence_numbers(const Scene& s) {
                        Matrix::Constant(1, 1, attention->correlation)});
         out.back().beside = true;
     }
-    const TokenScores scores = token_scores_found(s);
-    if (!scores.found) return out;
-    const std::vector<ScoredPart> parts = shown_parts(s, *scores.found);
-    std::vector<std::string> names;
-    Matrix values(parts.size(), 1);
-    for (size_t i = 0; i < parts.size(); ++i) {
-        names.push_back(parts[i].label);
-        values(Index(i), 0) = parts[i].score;
+}
+
+}  // namespace
+
+std::vector<NumberTable> influence_numbers(const Scene& s) {
+    std::vector<NumberTable> out;
+    const Words words = words_of(s);
+    if (words.first.found) out.push_back(scores_table(words, true));
+    if (words.second_method && words.second.found) {
+        out.push_back(scores_table(words, false));
+        out.back().beside = !out.empty() && out.size() > 1;
     }
-    out.push_back({row_of(influence_methods(), token_scores_request(s).how.method).word,
-                   "token",
-                   "score",
-                   names,
-                   {"score"},
-                   values});
-    out.back().beside = true;
+    if (s.of<InfluenceState>().maps != InfluenceMaps::none) add_maps(s, out);
     return out;
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/attribution/leave_out.h"
 #include "analysis/patching/patch_estimate.h"
 #include "base/cast.h"
 #include "base/check.h"
@@ -17,49 +16,70 @@ namespace headlight {
 std::span<const InfluenceMethodRow> influence_methods() {
     static constexpr std::array<InfluenceMethodRow, 8> kMethods{{
         {InfluenceMethod::leave_out, "leave-out", "leave it out",
-         "the token is deleted and the rest run again: how far the metric falls", true, true},
+         "the token is deleted and the rest run again: how far the metric falls", true, true,
+         "each word alone, so the sum is no test"},
         {InfluenceMethod::gradient, "jacobian", "gradient norm",
-         "length of the metric's gradient by the token's embedding", false, true},
+         "length of the metric's gradient by the token's embedding", false, true,
+         "lengths, so the sum is no test"},
         {InfluenceMethod::input_x_gradient, "input-x-gradient", "input × gradient",
-         "embedding times that gradient", true, true},
+         "embedding times that gradient", true, true, nullptr},
         {InfluenceMethod::integrated_gradients, "integrated-gradients", "integrated gradients",
-         "the same along the way from a baseline; they sum to the metric's change", true, true},
+         "the same along the way from a baseline; they sum to the metric's change", true, true, nullptr},
         {InfluenceMethod::contribution, "contribution", "contribution",
-         "lengths of what attention moves (α‖v W_O‖) against the residual, through all layers", false, false},
+         "lengths of what attention moves (α‖v W_O‖) against the residual, through all layers", false, false,
+         nullptr},
         {InfluenceMethod::relevance, "relevance", "relevance", "patterns weighted by the metric's gradients",
-         false, true},
-        {InfluenceMethod::rollout, "rollout", "rollout", "mean patterns, through all layers", false, false},
+         false, true, "positive parts alone, so the sum is no test"},
+        {InfluenceMethod::rollout, "rollout", "rollout", "mean patterns, through all layers", false, false,
+         nullptr},
         {InfluenceMethod::attribution_patching, "attribution-patching", "attribution patching",
          "of two texts: how much of the metric the clean text's residual stream at each token would bring "
          "back, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and added up over the "
          "layers",
-         true, true},
+         true, true, "shares of every layer added up, so the sum is no test"},
     }};
     return kMethods;
 }
 
-float Influence::gap() const {
-    const float change = value - baseline_value;
-    return change == 0 ? std::numeric_limits<float>::quiet_NaN() : std::abs(sum - change) / std::abs(change);
+const LeftOut* Influence::without(int stack, int token) const {
+    const auto at = std::find_if(left_out.begin(), left_out.end(), [&](const LeftOut& left) {
+        return left.stack == stack && left.part.first == token;
+    });
+    return at == left_out.end() ? nullptr : &*at;
 }
 
-std::vector<std::pair<double, double>> gauss_legendre(int points) {
-    HEADLIGHT_CHECK(points > 0);
-    std::vector<std::pair<double, double>> out;
-    for (int i = 0; i < points; ++i) {
-        double x = std::cos(M_PI * (i + 0.75) / (points + 0.5)), slope = 1;
-        for (int turn = 0; turn < 100; ++turn) {  // Newton's method on the Legendre polynomial
-            double p = 1, before = 0;
-            for (int k = 1; k <= points; ++k)
-                before = std::exchange(p, ((2 * k - 1) * x * p - (k - 1) * before) / k);
-            slope = points * (x * p - before) / (x * x - 1);
-            const double step = p / slope;
-            x -= step;
-            if (std::abs(step) < 1e-15) break;
-        }
-        out.emplace_back((1 - x) / 2, 1 / ((1 - x * x) * slope * slope));
-    }
-    return out;
+float Influence::gap() const {
+    return due == 0 ? std::numeric_limits<float>::quiet_NaN() : std::abs(sum - due) / std::abs(due);
+}
+
+namespace {
+
+/// Why the scores of a method may miss what they should sum to.
+const char* why_missed(InfluenceMethod method) {
+    if (method == InfluenceMethod::integrated_gradients)
+        return "more points, or another baseline, bring them closer";
+    return "the slope at the text itself says little of a metric that is flat there";
+}
+
+std::string with_sign(float value, int digits) {
+    return (value >= kNoise ? "+" : "") + fine_decimals(double(value), digits);
+}
+
+}  // namespace
+
+std::string adds_up_text(const Influence& found, InfluenceMethod method) {
+    const char* no_sum = row_of(influence_methods(), method).no_sum;
+    if (method == InfluenceMethod::leave_out)
+        return "exact, " + std::to_string(found.passes) + (found.passes == 1 ? " run" : " runs") + " · " +
+               no_sum;
+    if (no_sum) return no_sum;
+    const int digits = std::abs(found.due) < 1 ? 3 : 2;
+    const std::string sums = with_sign(found.sum, digits) + " of " + with_sign(found.due, digits);
+    const float gap = found.gap();
+    if (!std::isfinite(gap)) return "adds up to " + sums;
+    const std::string off = ", off by " + decimals(100 * double(gap), found.misses() ? 0 : 1) + " %";
+    return found.misses() ? "does not add up: " + sums + off + "; " + why_missed(method)
+                          : "adds up: " + sums + off;
 }
 
 Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const Trace* own,
@@ -113,6 +133,18 @@ std::vector<Vector> row_products(const std::vector<Matrix>& x, const std::vector
     return out;
 }
 
+/// Of all stacks, one behind the other.
+Eigen::VectorXd joined(const std::vector<Vector>& stacks) {
+    Index size = 0, at = 0;
+    for (const Vector& stack : stacks) size += stack.size();
+    Eigen::VectorXd out(size);
+    for (const Vector& stack : stacks) {
+        out.segment(at, stack.size()) = stack.cast<double>();
+        at += stack.size();
+    }
+    return out;
+}
+
 Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBaseline baseline,
                                         ThreadPool& pool) {
     if (baseline == InfluenceBaseline::mean) return mean_embeddings_of(runs.trace, pool);
@@ -132,29 +164,63 @@ Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBase
     return other;
 }
 
-/// Averages gradients along the line from the baseline and multiplies by the difference; stores the metric at
-/// the baseline.
+/// Integrates the gradients along the line from the baseline; stores the metric at the baseline.
 Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, const Explained& of,
                  Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
     TRY(const std::vector<Matrix> from, baseline_of(runs, request.baseline, pool));
-    std::vector<Matrix> way = embeddings_of(runs.trace), sum;
-    for (size_t s = 0; s < way.size(); ++s) {
-        way[s] -= from[s];
-        sum.push_back(Matrix::Zero(way[s].rows(), way[s].cols()));
-    }
+    std::vector<Matrix> way = embeddings_of(runs.trace);
+    for (size_t s = 0; s < way.size(); ++s) way[s] -= from[s];
     const Trace& unchanged = runs.own ? *runs.own : runs.trace;
     TRY(const auto begin, run_embeddings(runs.trace, from, pool, cancel));
     out.baseline_value = of.value(*begin, unchanged, pool);
-    for (const auto& [at, weight] : gauss_legendre(request.steps)) {
+    out.due = out.value - out.baseline_value;
+    const PathAt at = [&](double place) -> Result<PathPoint> {
         std::vector<Matrix> there = from;
-        for (size_t s = 0; s < way.size(); ++s) there[s] += float(at) * way[s];
+        for (size_t s = 0; s < way.size(); ++s) there[s] += float(place) * way[s];
         TRY(const auto trace, run_embeddings(runs.trace, there, pool, cancel));
         TRY(const auto gradient, by_embeddings(of, *trace, runs.own, pool, cancel));
-        for (size_t s = 0; s < way.size(); ++s) sum[s] += float(weight) * gradient[s];
+        return PathPoint{of.value(*trace, unchanged, pool), joined(row_products(way, gradient))};
+    };
+    const auto take = [&](const PathIntegral& found) {
+        out.tokens = by_stack(runs.trace, found.parts.transpose().cast<float>());
+        out.sum = float(found.parts.sum());
+        out.passes = found.points;
+    };
+    const auto tick = [&] {
         if (step) step(nullptr);
+    };
+    if (request.steps != kAsNeeded) {
+        out.all_passes = request.steps;
+        TRY(const PathIntegral found, integrate_fixed(at, request.steps, tick));
+        take(found);
+        return success();
     }
-    out.tokens = row_products(way, sum);
+    TRY(const PathIntegral found, integrate_adaptively(at, double(out.baseline_value), double(out.value),
+                                                       tick, [&](const PathIntegral& now) {
+                                                           take(now);
+                                                           if (step) step(&out);
+                                                       }));
+    take(found);
     return success();
+}
+
+/// Stores the fall of the metric without each part at the part's first token, 0 at its others; NaN where
+/// nothing is deleted.
+void take_left_out(const Trace& trace, const LeaveOutRuns& runs, Influence& out) {
+    const bool distance = out.metric.kind == MetricKind::divergence;
+    out.tokens.clear();
+    for (const Sequence& text : trace.request.inputs)
+        out.tokens.push_back(Vector::Constant(text.size(), std::numeric_limits<float>::quiet_NaN()));
+    for (const LeftOut& left : runs.found) {
+        const float fall = runs.before.value - left.without.value;
+        auto part = out.tokens[size_t(left.stack)].segment(left.part.first, left.part.size());
+        part.setZero();
+        part[0] = distance ? -fall : fall;
+    }
+    out.before = runs.before;
+    out.left_out = runs.found;
+    out.passes = isize(runs.found);
+    out.all_passes = runs.all;
 }
 
 /// Sums the relevance of each metric.
@@ -199,19 +265,23 @@ Status explain(const InfluenceRuns& runs, const InfluenceRequest& request, const
     if (request.method == InfluenceMethod::integrated_gradients)
         return integrate(runs, request, of, out, pool, cancel, step);
     if (request.method == InfluenceMethod::leave_out) {
-        const auto seen = [&](const std::vector<Vector>& scores) {
-            out.tokens = scores;
+        const auto seen = [&](const LeaveOutRuns& now) {
+            take_left_out(runs.trace, now, out);
             if (step) step(&out);
         };
-        TRY(out.tokens, leave_out(runs.trace, runs.own, of.metrics, pool, cancel, seen));
+        TRY(const LeaveOutRuns found,
+            leave_out(runs.trace, runs.own, {of.metrics, request.part, request.written}, pool, cancel, seen));
+        take_left_out(runs.trace, found, out);
         return success();
     }
     if (request.method == InfluenceMethod::relevance) return add_relevance(runs, of, out, pool, cancel);
     TRY(const auto gradient, by_embeddings(of, runs.trace, runs.own, pool, cancel));
-    if (request.method == InfluenceMethod::input_x_gradient)
+    if (request.method == InfluenceMethod::input_x_gradient) {
         out.tokens = row_products(embeddings_of(runs.trace), gradient);
-    else
+        out.due = out.value;
+    } else {
         for (const Matrix& stack : gradient) out.tokens.push_back(stack.rowwise().norm());
+    }
     return success();
 }
 
@@ -284,6 +354,9 @@ Result<Influence> influence(const InfluenceRuns& runs, const InfluenceRequest& r
         } else {
             TRY_STATUS(explain(runs, request, of, out, pool, cancel, step));
         }
+        if (request.method == InfluenceMethod::contribution || request.method == InfluenceMethod::rollout)
+            out.due = float(of.metrics.size());
+        out.sum = 0;
         for (const Vector& stack : out.tokens) out.sum += stack.array().isNaN().select(0, stack).sum();
         return out;
     });

@@ -143,42 +143,32 @@ Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const Influence
         });
 }
 
-namespace {
-
-int measured_tokens(const Influence& of) {
-    Index out = 0;
-    for (const Vector& stack : of.tokens) out += stack.size() - stack.array().isNaN().count();
-    return narrow<int>(out);
-}
-
-}  // namespace
-
-Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresRequest& request,
-                                 ThreadPool& pool, const CancelFlag* cancel,
+Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
+                                 const CancelFlag* cancel,
                                  const std::function<void(const TokenScores&)>& seen) {
-    if (request.how.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
+    if (request.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
         return TokenScores{nullptr,
-                           request.how.method == InfluenceMethod::attribution_patching
+                           request.method == InfluenceMethod::attribution_patching
                                ? "Type the clean text: another text of as many tokens, whose residual "
                                  "stream is put into this one."
                                : "Type the baseline: another text of as many tokens."};
     TokenScores now;
-    if (request.how.method == InfluenceMethod::integrated_gradients) now.steps = request.how.steps;
-    if (request.how.method == InfluenceMethod::leave_out) now.steps = runs.trace.token_count();
+    if (request.method == InfluenceMethod::integrated_gradients) now.steps = request.steps;
     const auto step = [&](const Influence* known) {
-        if (known) now.found = std::make_shared<const Influence>(*known);
-        now.done = known ? measured_tokens(*known) : now.done + 1;
+        if (known) {
+            now.found = std::make_shared<const Influence>(*known);
+            now.done = known->passes;
+            now.steps = known->all_passes;
+        } else {
+            ++now.done;
+        }
         if (seen) seen(now);
     };
     return or_refusal<TokenScores, Influence>(
-        influence(runs, request.how, pool, cancel, step), [&](Influence found) {
-            return TokenScores{std::make_shared<const Influence>(std::move(found)), "", now.steps, now.steps};
+        influence(runs, request, pool, cancel, step), [](Influence found) {
+            const int passes = found.passes;
+            return TokenScores{std::make_shared<const Influence>(std::move(found)), "", passes, passes, true};
         });
-}
-
-Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresRequest& request, ThreadPool& pool,
-                                        const CancelFlag* cancel) {
-    return token_scores(influence_runs(runs), request, pool, cancel);
 }
 
 }  // namespace headlight

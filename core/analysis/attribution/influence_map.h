@@ -89,25 +89,35 @@ Result<AttentionBeside> answer_attention_beside(const Runs& runs, const Attentio
 /// Selects the columns of a map that are the keys of a block; its rows are the block's queries.
 Matrix of_keys(const Matrix& map, const Trace& trace, int block);
 
-/// Requests scores of tokens by one method.
-struct TokenScoresRequest {
-    using Answer = struct TokenScores;
-    InfluenceRequest how;
-    bool operator==(const TokenScoresRequest&) const = default;
-};
+/// Holds the scores of a method, those of some parts alone while it measures.
 struct TokenScores {
     std::shared_ptr<const Influence> found;  // null: not yet, or refused
     std::string refusal;
-    int done = 0, steps = 1;
+    int done = 0, steps = 0;  // points or runs; steps 0: their number is not known ahead
+    bool whole = false;
+    bool ended() const { return whole || !refusal.empty(); }
 };
-Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresRequest& request, ThreadPool& pool,
-                                        const CancelFlag* cancel);
+/// Requests scores by one method; `Column`: which of the two that stand side by side.
+template <int Column>
+struct ScoresRequest {
+    using Answer = TokenScores;
+    InfluenceRequest how;
+    bool operator==(const ScoresRequest&) const = default;
+};
+using FirstScoresRequest = ScoresRequest<0>;
+using SecondScoresRequest = ScoresRequest<1>;
 
 /// Returns the runs of a question about influence; the other text's is a baseline.
 inline InfluenceRuns influence_runs(const Runs& runs) { return {runs.shown, runs.own, runs.other}; }
 /// Computes the scores and reports steps to `seen`; refusals are part of the answer.
-Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresRequest& request,
-                                 ThreadPool& pool, const CancelFlag* cancel = nullptr,
+Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
+                                 const CancelFlag* cancel = nullptr,
                                  const std::function<void(const TokenScores&)>& seen = nullptr);
+
+template <int Column>
+Result<TokenScores> answer_token_scores(const Runs& runs, const ScoresRequest<Column>& request,
+                                        ThreadPool& pool, const CancelFlag* cancel) {
+    return token_scores(influence_runs(runs), request.how, pool, cancel);
+}
 
 }  // namespace headlight

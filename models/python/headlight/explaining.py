@@ -24,7 +24,7 @@ def attribute(
     tokenizer: Any = None,
     text: Any = None,
     *,
-    method: str = "gradient",
+    method: str = "leave-out",
     metric: str | None = None,
     **options: Unpack[AttributeOptions],
 ) -> Attribution:
@@ -35,10 +35,11 @@ def attribute(
     model, tokenizer, text
         A folder, a .gguf file or a name, which the program runs itself, and the text.
     method : str
-        "gradient", "input-x-gradient", "integrated-gradients" (steps=50, baseline="mean", "zero" or
-        "text:A PROMPT"), "contribution", "relevance" or "rollout". "jacobian" without a metric
-        gives `.matrix` [output, token], every output's response to every token (probes=8 estimates
-        it).
+        "leave-out" deletes each token and runs the rest again. Others: "gradient",
+        "input-x-gradient", "integrated-gradients" (steps="auto" or a number, baseline="mean",
+        "zero" or "text:A PROMPT"), "contribution", "relevance" or "rollout". "jacobian" without a
+        metric gives `.matrix` [output, token], every output's response to every token (probes=8
+        estimates it).
     metric : str, optional
         "log p ball" or "ball - car"; by default the log-probability of the most probable next
         token.
@@ -48,7 +49,9 @@ def attribute(
     Returns
     -------
     Attribution
-        `attribution.scores` is float32 [token].
+        `attribution.scores` is float32 [token], NaN for a token that cannot be left out;
+        `attribution.adds_up` is False where the scores miss what they should sum to by more than a
+        tenth.
 
     Raises
     ------

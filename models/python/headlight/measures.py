@@ -31,7 +31,9 @@ def _numbers(values: Any) -> np.ndarray:
 class Attribution:
     """How much each token counts: `scores` is float32 [token], in the order of `tokens`; `stacks`
     names the stack of each (encoder-decoder models have two). `metric` and its `value` are what was
-    explained; `said` is all that the program says (baseline, gap, sum). The table that
+    explained. `adds_up`: whether the scores sum to what they should within a tenth, None where no
+    sum says so; `note` says it in words; `gap` is the share that is missing. `said` is all that the
+    program says (baseline, sum; of leave-out p and p_without). The table that
     method="jacobian" without a metric gives is `matrix`, float32 [output, token], with
     `standard_error` where it was estimated."""
 
@@ -42,6 +44,9 @@ class Attribution:
         self.value: float | None = self.said.get("value")
         self.tokens: list[str] = self.said["tokens"]
         self.stacks: list[str] | None = self.said.get("stacks")
+        self.adds_up: bool | None = self.said.get("adds_up")
+        self.note: str | None = self.said.get("note")
+        self.gap: float | None = self.said.get("gap")
         named = {
             name: _numbers(self.said[name]) if name in self.said else None
             for name in ("scores", "matrix", "standard_error")

@@ -1,0 +1,89 @@
+// The words as chips in the color of their score, a bar over each.
+#include <algorithm>
+#include <cmath>
+
+#include "figure/colormap.h"
+#include "parts/metric.h"
+#include "views/influence/influence.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kWordChip = 34, kWordLine = 40, kWordPad = 9, kWordsApart = 4, kBarsHigh = 56, kBarValue = 18;
+constexpr int kLinesWithBars = 3;
+
+/// Where each chip stands, from the left, in lines; those of another text begin a line.
+std::vector<Rect> places_of_words(Ui& ui, Rect area, const Words& words, int& lines) {
+    std::vector<Rect> out;
+    float x = 0;
+    lines = words.all.empty() ? 0 : 1;
+    for (size_t i = 0; i < words.all.size(); ++i) {
+        const ScoredPart& part = words.all[i].part;
+        const float wide = std::min(ui.text.width(kBodyMono, part.label) + 2 * kWordPad, area.w);
+        const bool new_text = i > 0 && part.stack != words.all[i - 1].part.stack;
+        if (x > 0 && (new_text || x + wide > area.w)) x = 0, ++lines;
+        out.push_back({area.x + x, float(lines - 1), wide, kWordChip});
+        x += wide + kWordsApart;
+    }
+    return out;
+}
+
+/// A chip in the color of its score; plain where there is none.
+void draw_word_chip(Scene& s, Rect r, const Words& words, int i, float largest) {
+    Ui& ui = s.ui;
+    const float score = words.shown(i);
+    const bool is_signed = words.shown_method().is_signed, lit = s.of<InfluenceState>().word == i;
+    const Colormap& map = is_signed ? signed_colormap(ui.colors->dark)
+                                    : colormap(s.session.preferences.colormap, ui.colors->dark);
+    const float place = is_signed ? 0.5f + 0.5f * score / largest : score / largest;
+    const ImU32 back = std::isnan(score) ? ui.colors->bg2 : color_at(map, std::clamp(place, 0.0f, 1.0f));
+    ui.fill(r, back, size::corner);
+    write(ui, inset(r, 2, 0), kBodyMono, std::isnan(score) ? ui.colors->t3 : ink_on(back),
+          words.all[i].part.label, Flush::center);
+    if (is_masked_word(s, words.all[i].part)) ui.hatch(r, ui.colors->hatch);
+    const bool shown = shown_word(s, words) == i;
+    if (lit || shown) ui.frame(r, lit && !shown ? ui.colors->hover : ui.colors->accent, 2, size::corner);
+}
+
+/// A bar from the line of zero, and its value where it counts and has room.
+void draw_word_bar(Scene& s, Rect r, float zero, float score, float largest, float& free_from) {
+    Ui& ui = s.ui;
+    if (std::isnan(score)) return;
+    const float high = std::max(ui.line(), ui.snapped((kBarsHigh - kBarValue) * std::abs(score) / largest));
+    const ImU32 ink = score < 0 ? ui.colors->minus : ui.colors->plus;
+    ui.fill({r.x, zero - high, r.w, high}, ink);
+    constexpr float kWorthSaying = 0.09f;
+    if (std::abs(score) < kWorthSaying * largest) return;
+    const std::string value = signed_number(double(score), largest < 10 ? 3 : 2);
+    const float wide = ui.text.width(kCaptionMono, value), left = r.middle_x() - wide / 2;
+    if (left < free_from) return;
+    ui.text.draw(left, zero - high - kBarValue / 2, kCaptionMono, ink, value);
+    free_from = left + wide + gap::tight;
+}
+
+}  // namespace
+
+float draw_word_bars(Scene& s, Rect area, const Words& words) {
+    Ui& ui = s.ui;
+    if (!words.first.found && !words.ranks_by_second()) return 0;
+    int lines = 0;
+    std::vector<Rect> places = places_of_words(ui, area, words, lines);
+    const bool bars = lines <= kLinesWithBars;
+    const float step = bars ? kWordLine + kBarsHigh : kWordLine,
+                largest = words.ranks_by_second() ? words.largest_second() : words.largest_first();
+    float free_from = area.x;
+    for (int i = 0; i < isize(places); ++i) {
+        Rect& r = places[i];
+        const float top = area.y + step * r.y, zero = top + (bars ? kBarsHigh : 0);
+        if (i > 0 && r.x == area.x) free_from = area.x;
+        r.y = zero + gap::tight;
+        if (bars) draw_word_bar(s, r, zero, words.shown(i), largest, free_from);
+        if (!ui.in_sight(r)) continue;
+        draw_word_chip(s, r, words, i, largest);
+        answer_word(s, words, i, r, "influence/part/" + std::to_string(i));
+    }
+    return step * float(lines);
+}
+
+}  // namespace headlight

@@ -1,0 +1,46 @@
+// Integrates the slopes of a metric along a path, with points where it bends.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/matrix.h"
+#include "base/result.h"
+
+namespace headlight {
+
+/// A metric at a place 0 … 1 of the path, and how much each token's part of the way adds to it there: its
+/// slope, which the parts sum to.
+struct PathPoint {
+    double value = 0;
+    Eigen::VectorXd slopes;
+};
+using PathAt = std::function<Result<PathPoint>(double place)>;
+
+struct PathIntegral {
+    Eigen::VectorXd parts;  // ∫ slopes
+    double missing = 0;  // Σ over panels of |value at its end − value at its begin − what the parts sum to|
+    double error = 0;  // estimated for the parts, summed over them
+    int points = 0;    // so far
+};
+
+/// Returns points and weights of the Gauss–Legendre rule on [0, 1]; the weights sum to 1.
+std::vector<std::pair<double, double>> gauss_legendre(int points);
+
+/// Integrates by the Gauss–Legendre rule with so many points. `step` is called after each.
+Result<PathIntegral> integrate_fixed(const PathAt& at, int points, const std::function<void()>& step);
+
+/// Bounds and tolerance of the adaptive rule.
+inline constexpr int kMostPoints = 511;
+inline constexpr double kPathTolerance = 0.01;
+
+/// Integrates panel by panel with a Gauss–Kronrod rule of 7 points (Kronrod 1965; QUADPACK, Piessens et al.
+/// 1983), halving the panel that misses most, until `missing` is at most kPathTolerance of the change and
+/// `error` of Σ |parts|, or another panel would exceed kMostPoints. `begin`, `end`: the metric at both ends.
+/// `step` is called after each point, `seen` after each panel.
+Result<PathIntegral> integrate_adaptively(const PathAt& at, double begin, double end,
+                                          const std::function<void()>& step,
+                                          const std::function<void(const PathIntegral&)>& seen);
+
+}  // namespace headlight
