@@ -176,6 +176,17 @@ Status run(const AttributeOptions& o) {
     return say_influence(o, trace, found, runs.written);
 }
 
+void add_steps_option(CLI::App& app, AttributeOptions& o) {
+    const auto check_steps = [](std::string text) {
+        return text == "auto" ? std::string() : whole_number(1, 10000)(text);
+    };
+    app.add_option("--steps", o.steps,
+                   "number of points for integrated gradients (Gauss–Legendre); auto: more where the metric "
+                   "bends, until the scores are within 1 % of its change (at most 511)")
+        ->check(check_steps, "auto or 1 … 10000")
+        ->capture_default_str();
+}
+
 /// How it is explained, and what the methods need.
 void add_method_options(CLI::App& app, AttributeOptions& o) {
     std::vector<std::string> names{kGradient};
@@ -205,14 +216,7 @@ void add_method_options(CLI::App& app, AttributeOptions& o) {
     corrupted->needs(clean);
     for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
         clean->excludes(app.get_option(typed));
-    const auto check_steps = [](std::string text) {
-        return text == "auto" ? std::string() : whole_number(1, 10000)(text);
-    };
-    app.add_option("--steps", o.steps,
-                   "number of points for integrated gradients (Gauss–Legendre); auto: more where the metric "
-                   "bends, until the scores are within 1 % of its change (at most 511)")
-        ->check(check_steps, "auto or 1 … 10000")
-        ->capture_default_str();
+    add_steps_option(app, o);
     app.add_option("--probes", o.probes,
                    "estimate the jacobian of each output from this many random directions, with the "
                    "standard error in --json; 0: exact")

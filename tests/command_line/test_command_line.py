@@ -32,6 +32,7 @@ import helping
 import instruction_sets
 import interventions
 import learning
+import leaving_out
 import models
 import patching
 import reports
@@ -48,6 +49,7 @@ SUBJECTS = [
     interventions,
     patching,
     attributing,
+    leaving_out,
     circuits,
     corpus,
     endless,

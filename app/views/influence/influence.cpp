@@ -49,7 +49,7 @@ void InfluenceState::visit_map(FieldVisitor& v) {
 
 void InfluenceState::visit_scores(FieldVisitor& v) {
     constexpr const char *kIntegrated = "method integrated-gradients",
-                         *kPoints = "number of points for integrated gradients; auto: as many as it takes";
+                         *kPoints = "number of points for integrated gradients; auto: as needed";
     std::vector<std::string> words;
     for (const InfluenceMethodRow& row : influence_methods()) words.emplace_back(row.word);
     v.choose("influence_second", second,
@@ -64,7 +64,7 @@ void InfluenceState::visit_scores(FieldVisitor& v) {
              {"baseline", "where integrated gradients start: the mean embedding, zeros, or --text-b",
               kIntegrated});
     v.integer("influence_points", points, kAsNeeded, 10000,
-              {"points", "number of points for integrated gradients; 0: as many as it takes", kIntegrated});
+              {"points", "number of points for integrated gradients; 0: as needed", kIntegrated});
     v.choose_among(points, std::span<const int>(kInfluencePoints),
                    {"influence steps", "Words that matter: steps", kPoints, {"auto", "10", "50", "300"}});
     v.choose("influence_written", written,

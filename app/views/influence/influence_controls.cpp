@@ -99,14 +99,13 @@ namespace {
 constexpr const char* kBaselineNames[] = {"mean embedding", "zero", "another text"};
 constexpr const char* kPartNames[] = {"token", "word", "sentence", "paragraph"};
 
-/// "metric log p ball · by token · baseline mean embedding · as many points as it takes".
+/// "metric log p ball · by token · baseline mean embedding · points as needed".
 std::string settings_text(const Scene& s, const std::optional<SecondScoresRequest>& second) {
     const InfluenceState& state = s.of<InfluenceState>();
     std::string out = explained_name(s) + " · by " + row_of(kPartNames, state.part);
     if (!second || second->how.method != InfluenceMethod::integrated_gradients) return out;
     return out + " · baseline " + row_of(kBaselineNames, state.baseline) + " · " +
-           (state.points == kAsNeeded ? "as many points as it takes"
-                                      : std::to_string(state.points) + " points");
+           (state.points == kAsNeeded ? "points as needed" : std::to_string(state.points) + " points");
 }
 
 void draw_settings(Scene& s, Toolbar& bar, const std::optional<SecondScoresRequest>& second) {
@@ -122,7 +121,7 @@ void draw_settings(Scene& s, Toolbar& bar, const std::optional<SecondScoresReque
         state.baseline == InfluenceBaseline::prompt)
         s.send("compare", "sentences");
     const auto now = std::find(kInfluencePoints.begin(), kInfluencePoints.end(), state.points);
-    const int chosen = bar.choice("points", "influence/steps", {"as many as it takes", "10", "50", "300"},
+    const int chosen = bar.choice("points", "influence/steps", {"as needed", "10", "50", "300"},
                                   narrow<int>(now - kInfluencePoints.begin()));
     if (chosen >= 0) state.points = kInfluencePoints[chosen];
 }

@@ -50,7 +50,7 @@ std::span<const InfluenceMethodRow> influence_methods();
 /// equal length.
 enum class InfluenceBaseline { mean, zero, prompt };
 
-/// Points of integrated gradients: as many as it takes (integrate_adaptively).
+/// Points of integrated gradients: as needed (integrate_adaptively).
 inline constexpr int kAsNeeded = 0;
 
 struct InfluenceRequest {
