@@ -235,7 +235,8 @@ void note_gap(const AttributeOptions& o, const Influence& found) {
 
 Status say_influence(const AttributeOptions& o, const Trace& trace, const Influence& found, int written) {
     if (!o.json || !o.output.empty()) note_gap(o, found);
-    const std::vector<ScoredPart> parts = scored_parts(trace, found.tokens, part_of(o));
+    const int stays = method_of(o).method == InfluenceMethod::leave_out ? written : 0;
+    const std::vector<ScoredPart> parts = scored_parts(trace, found.tokens, part_of(o), stays);
     if (!o.output.empty()) return write_numbers(o.output, influence_tables(trace, parts, o.method));
     return o.json ? print_json(influence_json(o, trace, found, parts, written))
                   : print(influence_csv(trace, parts));

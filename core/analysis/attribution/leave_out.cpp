@@ -111,7 +111,6 @@ public:
         const Sequence& text = trace_.request.inputs[size_t(at.stack)];
         if (text.size() <= at.part.size()) return false;
         if (!is_output(at)) return true;
-        if (at.part.end > text.size() - request_.written) return false;
         if (trace_.request.inputs.size() > 1 && at.part.first == 0) return false;  // the decoder's start
         for (const Metric& m : request_.metrics) {
             const bool predicts = at.part.first <= m.position && m.position < at.part.end;
@@ -167,9 +166,14 @@ private:
 
 std::vector<Deleted> deletions(const Trace& trace, const LeaveOutRequest& request, const LeaveOut& runs) {
     std::vector<Deleted> out;
-    for (int s = 0; s < isize(trace.request.inputs); ++s)
-        for (const TextSpan part : text_parts(trace, s, request.part))
-            if (runs.can_delete({s, part})) out.push_back({s, part});
+    const int stacks = isize(trace.request.inputs);
+    for (int s = 0; s < stacks; ++s) {
+        const int end = trace.request.inputs[size_t(s)].size() - (s + 1 == stacks ? request.written : 0);
+        for (TextSpan part : text_parts(trace, s, request.part)) {
+            part.end = std::min(part.end, end);
+            if (part.size() > 0 && runs.can_delete({s, part})) out.push_back({s, part});
+        }
+    }
     return out;
 }
 
