@@ -150,7 +150,7 @@ NumberTable scores_table(const ModelConfig& c, const std::vector<HeadCircuits>& 
     out.columns = {"copying", "previous token", "duplicate token"};
     out.values.resize(isize(heads), 3);
     for (int i = 0; i < isize(heads); ++i) {
-        out.rows.push_back(head_path(c, c.head_at(i)));
+        out.rows.push_back(head_name(c, c.head_at(i)));
         out.values.row(i) << heads[i].copying, heads[i].previous, heads[i].duplicate;
     }
     return out;

@@ -43,7 +43,7 @@ struct HeadGrid : Grid {
 float width_of_names(Scene& s) {
     const ModelConfig& c = s.model()->config;
     std::vector<std::string> names;
-    for (int l = 0; l < c.blocks(); ++l) names.push_back(short_block_name(c, l));
+    for (int l = 0; l < c.blocks(); ++l) names.push_back(block_name(c, l));
     return std::max(kMinNames, widest_of(s.ui, kCaptionMono, names) + gap::medium);
 }
 
@@ -111,7 +111,7 @@ void draw_groups(Scene& s, const HeadGrid& g) {
 
 void draw_names(Scene& s, const HeadGrid& g, float names) {
     draw_head_names(s, g.of_names(), names,
-                    [&](int layer) { return short_block_name(s.model()->config, layer); });
+                    [&](int layer) { return block_name(s.model()->config, layer); });
     draw_groups(s, g);
 }
 

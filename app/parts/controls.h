@@ -32,7 +32,7 @@ GridDraw thumbnail_grid(const Scene& scene, float side);
 /// `first`.
 void draw_head_names(Scene& scene, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first = 0);
-/// "1.2: layer 1, head 2", "encoder 0.3: encoder layer 0, head 3": explains a head's name.
+/// "1.2: layer 1, head 2", "enc 0.3: encoder layer 0, head 3": explains a head's name.
 std::string head_legend(const ModelConfig& config, AttentionHead head);
 /// The selected head, for views that work without an answer.
 AttentionHead chosen_head(const Scene& scene);

@@ -70,8 +70,8 @@ std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
 }
 
 namespace {
-constexpr const char *kKinds[] = {"", "encoder", "decoder", "cross"},
-                     *kShortKinds[] = {"", "enc", "dec", "cross"};
+constexpr const char *kShown[] = {"", "enc", "dec", "cross"},
+                     *kSpelled[] = {"", "encoder", "decoder", "cross"};
 
 std::string block_text(const ModelConfig& config, int block, std::span<const char* const> kinds,
                        const char* between) {
@@ -82,13 +82,10 @@ std::string block_text(const ModelConfig& config, int block, std::span<const cha
 }  // namespace
 
 std::string block_name(const ModelConfig& config, int block) {
-    return block_text(config, block, kKinds, " ");
-}
-std::string short_block_name(const ModelConfig& config, int block) {
-    return block_text(config, block, kShortKinds, " ");
+    return block_text(config, block, kShown, " ");
 }
 std::string block_path(const ModelConfig& config, int block) {
-    return block_text(config, block, kKinds, ".");
+    return block_text(config, block, kSpelled, ".");
 }
 
 Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,

@@ -60,23 +60,21 @@ void for_heads(const ModelConfig& config, ThreadPool& pool, const Each& each) {
 /// Returns "4", or "2 / 4" where encoder and decoder differ: a size of each stack, as shown to users.
 std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 
-/// Returns "0", or "encoder 0", "decoder 0", "cross 0", as shown to users.
+/// Returns "0", or "enc 0", "dec 0", "cross 0": what users read, everywhere.
 std::string block_name(const ModelConfig& config, int block);
-/// Returns the short form: "0", or "enc 0", "dec 0", "cross 0".
-std::string short_block_name(const ModelConfig& config, int block);
-/// Returns the form that options and tables use: "0", "encoder.0", "cross.0".
+/// Returns what options and files spell: "0", "encoder.0", "cross.0".
 std::string block_path(const ModelConfig& config, int block);
 /// Parses "3.5", "encoder.0.2" or "cross.0.2" (a bare layer number is the decoder's), a head that the model
 /// has; errors name `option`.
 Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
                                  const std::string& option);
 
-/// Returns "0.3", "cross 0.3", as shown to users.
+/// Returns "0.3", "enc 0.3": what users read, everywhere.
 std::string head_name(const ModelConfig& config, AttentionHead head);
 inline std::string head_name(const ModelConfig& config, int block, int head) {
     return head_name(config, AttentionHead{block, head});
 }
-/// Returns "0.3", "cross.0.3", as options and tables use it.
+/// Returns what options and files spell: "0.3", "encoder.0.3".
 std::string head_path(const ModelConfig& config, AttentionHead head);
 inline std::string head_path(const ModelConfig& config, int block, int head) {
     return head_path(config, AttentionHead{block, head});

@@ -6,6 +6,7 @@
 #include "analysis/attention/head_summary.h"
 #include "analysis/attention/links.h"
 #include "analysis/attention/steps.h"
+#include "analysis/attribution/stream_parts.h"
 #include "analysis/prediction/generate.h"
 #include "figure/figure.h"
 #include "helpers.h"
@@ -60,7 +61,7 @@ TEST_CASE("changes: rows follow their enum, and each reads its own spelling, by 
     }
     CHECK(ablations().size() == 5);
     CHECK(change_label(c, *parse_change(c, "mask:1>0@encoder.1.1"), {tokens, tokens}) ==
-          "mask cat 1 → The 0 in encoder 1.1");
+          "mask cat 1 → The 0 in enc 1.1");
 }
 
 TEST_CASE("changes: a mean-ablated head depends on every query, but not after zero ablation") {
@@ -272,4 +273,17 @@ TEST_CASE(
         for (int k = 0; k < 6; ++k)
             if (shown(q, k) > 0) bits -= double(shown(q, k)) * std::log2(double(shown(q, k))) / 6;
     CHECK(head.statistics[0] == doctest::Approx(bits).epsilon(1e-4));
+}
+
+TEST_CASE("a head has one name that users read and one that options spell") {
+    const ModelConfig& c = reference_model("marian")->config;
+    CHECK(head_name(c, 1, 0) == "enc 1.0");
+    CHECK(head_name(c, 2, 1) == "dec 0.1");
+    CHECK(head_name(c, c.blocks() - 1, 0) == "cross 1.0");
+    CHECK(head_path(c, 1, 0) == "encoder.1.0");
+    for (int block = 0; block < c.blocks(); ++block)
+        for (int head = 0; head < c.heads(block); ++head) {
+            const StreamPart part{.kind = StreamPart::Kind::head, .block = block, .head = head};
+            CHECK(stream_part_name(c, part) == head_name(c, block, head));
+        }
 }

@@ -256,14 +256,14 @@ def source_target_and_three_kinds_of_attention(display):
     ) as w:
         r = w.settled()
         assert r["target_tokens"][0] == "<pad>" and len(r["target_tokens"]) > 2
-        assert "grid/encoder 0.0" in r["widgets"]
-        assert "grid/decoder 1.3" in r["widgets"]
+        assert "grid/enc 0.0" in r["widgets"]
+        assert "grid/dec 1.3" in r["widgets"]
         assert "grid/cross 1.3" in r["widgets"]
         w.click("grid/cross 1.2")
         r = w.wait(lambda r: r["shown_head"] == [5, 2] and not r["busy"])
         w.point("target/1")
         w.wait(lambda r: r["hovered"] and r["hovered"][0] == 1)
-        w.click("grid/encoder 0.0")
+        w.click("grid/enc 0.0")
         w.wait(lambda r: r["shown_head"] == [0, 0] and not r["busy"])
         w.point("chip/2")
         w.wait(lambda r: r["hovered"] and r["hovered"][0] == 2)

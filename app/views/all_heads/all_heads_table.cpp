@@ -265,7 +265,7 @@ std::vector<NumberTable> heads_numbers(const Scene& s) {
     Index row = 0;
     for (const int i : choice.order) {
         if (!choice.kept[i]) continue;
-        out.rows.push_back(head_path(c, c.head_at(i)));
+        out.rows.push_back(head_name(c, c.head_at(i)));
         out.values.row(row++) = all.row(i);
     }
     return {std::move(out)};

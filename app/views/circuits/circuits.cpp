@@ -83,13 +83,13 @@ void name_blocks(Scene& s, const Grid& g) {
             columns{g.x(first), g.view.y - size::line - gap::tight, heads * g.w, size::line};
         const ImU32 ink = block == chosen.block ? ui.colors->accent_text : ui.colors->t2;
         if (rows.middle_y() - written_down >= kApart) {
-            write(ui, rows, kCaptionMono, ink, short_block_name(c, block), Flush::right);
+            write(ui, rows, kCaptionMono, ink, block_name(c, block), Flush::right);
             written_down = rows.middle_y();
         }
-        const float needs = ui.text.width(kCaptionMono, short_block_name(c, block)) + gap::small;
+        const float needs = ui.text.width(kCaptionMono, block_name(c, block)) + gap::small;
         if (columns.middle_x() - written_across >= needs) {
             const Rect name{columns.middle_x() - needs / 2, columns.y, needs, columns.h};
-            write(ui, name, kCaptionMono, ink, short_block_name(c, block), Flush::center);
+            write(ui, name, kCaptionMono, ink, block_name(c, block), Flush::center);
             written_across = columns.middle_x();
         }
         if (first == 0) continue;

@@ -143,7 +143,7 @@ void name_circuits(Scene& s, const CircuitsPlan& p) {
     const Rect under{p.grid.view.x, p.grid.view.bottom(), p.grid.view.w, kUnderColumns};
     float written = -1e9f;
     for (int i = 0; i < p.grid.columns; ++i) {
-        const std::string name = short_block_name(c, p.block_of[i]);
+        const std::string name = block_name(c, p.block_of[i]);
         const float wide = ui.text.width(kCaptionMono, name), x = p.grid.middle_x(i) - wide / 2;
         if (x < written + gap::close) continue;
         const ImU32 ink = p.block_of[i] == chosen.block ? ui.colors->accent_text : ui.colors->t2;

@@ -23,15 +23,11 @@ std::vector<ComposedPair> listed_pairs(const CircuitsState& state, const Composi
     return strongest_ranked(of, kStrongest, state.graph ? state.kinds : kinds);
 }
 
-std::string short_name(const ModelConfig& c, AttentionHead h) {
-    return short_block_name(c, h.block) + "." + std::to_string(h.head);
-}
-
 /// "2.1 ← 0.3"; in the graph "2.1 ← 0.3 K".
 std::string pair_label(const ModelConfig& c, const ComposedPair& pair, bool with_kind) {
     const std::string kind =
         with_kind ? std::string(" ") + kCompositionNames[static_cast<int>(pair.kind)] : "";
-    return short_name(c, c.head_at(pair.reader)) + " ← " + short_name(c, c.head_at(pair.writer)) + kind;
+    return head_name(c, c.head_at(pair.reader)) + " ← " + head_name(c, c.head_at(pair.writer)) + kind;
 }
 
 /// Lists the strongest pairs of heads; click selects the reader.

@@ -110,7 +110,7 @@ void add_split_logits(const Scene& s, const Found<DeltaSplitRequest>& found, con
                        matrix_of_columns({logits})});
     if (split.explained_by_head.empty()) return;
     for (int h = 0; h < isize(split.explained_by_head); ++h)
-        heads.push_back(head_path(c, found.asked.block, h));
+        heads.push_back(head_name(c, found.asked.block, h));
     out.push_back(
         {"contribution to the logit of " + explained_text(*s.model(), split.token, split.against) + at,
          "head",
@@ -126,7 +126,7 @@ void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vecto
     const ModelConfig& c = s.model()->config;
     const std::string at = " of " +
                            token_at(s.sentence()->query_labels(found.asked.block), found.asked.query) +
-                           " in layer " + block_path(c, found.asked.block);
+                           " in layer " + block_name(c, found.asked.block);
     const auto add_parts = [&](const char* name, const char* rows_are, std::vector<std::string> rows,
                                const std::vector<DeltaPart>& parts) {
         Matrix values(parts.size(), 2);
@@ -135,7 +135,7 @@ void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vecto
     };
     std::vector<std::string> heads;
     for (int h = 0; h < isize(split.heads); ++h)
-        heads.push_back(h < c.heads(found.asked.block) ? head_path(c, found.asked.block, h)
+        heads.push_back(h < c.heads(found.asked.block) ? head_name(c, found.asked.block, h)
                         : split.given                  ? "patched"
                                                        : "bias");
     add_parts("delta by head", "head", std::move(heads), split.heads);
@@ -165,7 +165,7 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
     if (!found) return {};
     const DeltaMaps& m = found->answer;
     std::vector<std::string> names;
-    for (const int block : m.blocks) names.push_back(block_path(s.model()->config, block));
+    for (const int block : m.blocks) names.push_back(block_name(s.model()->config, block));
     const auto& tokens = s.sentence()->labels[found->asked.stack];
     std::vector<NumberTable> out{{"norm before", "token", "block", tokens, names, m.before},
                                  {"norm of delta", "token", "block", tokens, names, m.delta},

@@ -105,7 +105,7 @@ void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& 
         std::vector<AttentionHead> own;
         for (const AttentionHead head : of.heads)
             if (head.block == blocks[b]) own.push_back(head);
-        plan.columns.push_back({blocks[b], short_block_name(s.model()->config, blocks[b])});
+        plan.columns.push_back({blocks[b], block_name(s.model()->config, blocks[b])});
         plan.column_x.push_back(column.middle_x() - std::min(kNodeWide, column.w) / 2);
         const float high = std::clamp(column.h / float(own.size()) - gap::close, size::line, kNodeHigh),
                     wide = std::min(kNodeWide, column.w - gap::tight);

@@ -31,7 +31,7 @@ struct Attributed {
 std::string end_name(const ModelConfig& c, const LogitPart& p) {
     switch (p.kind) {
         case LogitPart::Kind::given_attention:
-            return "attention " + block_path(c, p.block) + " (replaced)";
+            return "attention " + block_name(c, p.block) + " (replaced)";
         case LogitPart::Kind::given:
             return "replaced input";
         case LogitPart::Kind::embedding:

@@ -188,19 +188,19 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
         case PartKind::segment:
             return "segment";
         case PartKind::head:
-            return head_path(c, part.block, part.head);
+            return head_name(c, part.block, part.head);
         case PartKind::mlp:
-            return "MLP " + block_path(c, part.block);
+            return "MLP " + block_name(c, part.block);
         case PartKind::biases:
             return "biases";
         case PartKind::given:
             return "put in place";
         case PartKind::given_head:
-            return head_path(c, part.block, part.head) + " put in place";
+            return head_name(c, part.block, part.head) + " put in place";
         case PartKind::given_attention:
-            return "attention " + block_path(c, part.block) + " put in place";
+            return "attention " + block_name(c, part.block) + " put in place";
         case PartKind::given_mlp:
-            return "MLP " + block_path(c, part.block) + " put in place";
+            return "MLP " + block_name(c, part.block) + " put in place";
         case PartKind::others:
             break;
     }

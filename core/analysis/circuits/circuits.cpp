@@ -225,7 +225,7 @@ void CircuitsRequest::clamp_to(const ModelConfig& c) {
 std::vector<NumberTable> circuit_numbers(const HeadCircuits& circuits, const Model& model,
                                          AttentionHead head) {
     std::vector<NumberTable> out;
-    const std::string of = " of head " + head_path(model.config, head);
+    const std::string of = " of head " + head_name(model.config, head);
     const auto add = [&](const std::string& name, const char* from, const char* to,
                          const CircuitPairs& found) {
         const std::vector<CircuitPair>& pairs = found.pairs;

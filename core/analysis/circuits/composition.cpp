@@ -231,7 +231,7 @@ std::vector<ComposedPair> strongest_ranked(const Composition& of, int count,
 
 std::vector<NumberTable> composition_numbers(const Composition& of, const ModelConfig& c) {
     std::vector<std::string> heads;
-    for (int i = 0; i < c.head_count(); ++i) heads.push_back(head_path(c, c.head_at(i)));
+    for (int i = 0; i < c.head_count(); ++i) heads.push_back(head_name(c, c.head_at(i)));
     std::vector<NumberTable> out;
     for (int k = 0; k < kCompositionKinds; ++k)
         out.push_back({.name = std::string(kCompositionNames[k]) + " composition",

@@ -239,14 +239,14 @@ std::vector<NumberTable> dossier_numbers(const ModelConfig& c, const Dossier& do
     }
     statistics.values.resize(c.head_count(), 2 * kStatistics);
     for (int i = 0; i < c.head_count(); ++i) {
-        statistics.rows.push_back(head_path(c, c.head_at(i)));
+        statistics.rows.push_back(head_name(c, c.head_at(i)));
         for (int s = 0; s < kStatistics; ++s) {
             statistics.values(i, 2 * s) = static_cast<float>(dossier.heads[i].statistics[s].mean);
             statistics.values(i, 2 * s + 1) = static_cast<float>(dossier.heads[i].statistics[s].deviation);
         }
     }
     NumberTable links{
-        "kinds that " + head_path(c, head) + " links", "from", "to", {}, {}, dossier.heads[head].links};
+        "kinds that " + head_name(c, head) + " links", "from", "to", {}, {}, dossier.heads[head].links};
     for (const TokenKindRow& row : token_kinds()) {
         links.rows.emplace_back(row.word);
         links.columns.emplace_back(row.word);

@@ -267,13 +267,13 @@ Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationR
 namespace {
 
 std::string source_name(const PathEdge& edge, const Trace& clean) {
-    if (edge.token < 0) return head_path(clean.config(), edge.from);
+    if (edge.token < 0) return head_name(clean.config(), edge.from);
     const int stack = clean.config().block(edge.to.block).key_stack();
     return token_labels(clean, stack)[size_t(edge.token)] + " " + std::to_string(edge.token);
 }
 
 std::string target_name(const PathEdge& edge, const Trace& clean) {
-    return edge.to_answer ? "answer" : head_path(clean.config(), edge.to);
+    return edge.to_answer ? "answer" : head_name(clean.config(), edge.to);
 }
 
 }  // namespace
@@ -287,7 +287,7 @@ std::vector<NumberTable> explanation_numbers(const Explanation& e, const Trace& 
         effects.row(i) << edge.effect, edge.by_queries, edge.by_keys, edge.by_values;
     }
     for (int i = 0; i < isize(e.heads); ++i) {
-        heads.push_back(head_path(clean.config(), e.heads[size_t(i)]));
+        heads.push_back(head_name(clean.config(), e.heads[size_t(i)]));
         by_head.row(i) << e.direct[e.heads[size_t(i)]], e.ablated[e.heads[size_t(i)]];
     }
     Matrix checks(3, 2);
