@@ -62,7 +62,13 @@ TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const
                 : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
 }
 
+bool reads_same(const ModelConfig& a, int block_a, const ModelConfig& b, int block_b) {
+    const AttentionBlock x = a.block(block_a), y = b.block(block_b);
+    return x.stack == y.stack && x.key_stack() == y.key_stack();
+}
+
 BlockPairs align_blocks(const Alignment& how, const Trace& a, int block_a, const Trace& b, int block_b) {
+    HEADLIGHT_CHECK(reads_same(a.config(), block_a, b.config(), block_b));
     const AttentionBlock x = a.config().block(block_a), y = b.config().block(block_b);
     return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack(), b, y.key_stack())};
 }

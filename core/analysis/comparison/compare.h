@@ -24,6 +24,9 @@ TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const
 struct BlockPairs {
     TokenPairs queries, keys;
 };
+/// Returns whether two blocks attend between the same sides: only then do their heads share rows and columns.
+bool reads_same(const ModelConfig& a, int block_a, const ModelConfig& b, int block_b);
+/// The blocks must read the same sides.
 BlockPairs align_blocks(const Alignment& how, const Trace& a, int block_a, const Trace& b, int block_b);
 
 /// Averages the divergence of two heads' rows over the queries that both have; a missing key counts as weight

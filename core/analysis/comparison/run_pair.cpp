@@ -76,34 +76,82 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.largest = largest_of(m.difference);
 }
 
-bool same_tokens(const ModelConfig& c, int a, int b) {
-    return c.block(a).stack == c.block(b).stack && c.block(a).key_stack() == c.block(b).key_stack();
-}
-
-/// Measures the distance of every head of B that reads the same tokens from one of A.
-Result<PerHead<float>> distances_from(const Trace& a, int block, int head, const Trace& b, int block_b,
-                                      const BlockPairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
+/// Measures the distance of every head of B that reads the same sides from one of A; NaN of the others.
+Result<PerHead<float>> distances_from(const Trace& a, AttentionHead head, const Trace& b,
+                                      const Alignment& how, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
     PerHead<float> out(c, kNone);
+    const auto alike = [&](int block) { return reads_same(a.config(), head.block, c, block); };
+    int first = 0;
+    while (first < c.blocks() && !alike(first)) ++first;
+    if (first == c.blocks()) return out;
+    const BlockPairs pairs = align_blocks(how, a, head.block, b, first);
     const CancelScope scope(pool, cancel);
     for_heads(c, pool, [&](AttentionHead there) {
-        if (same_tokens(c, block_b, there.block))
-            out[there] = head_distance(a, block, head, b, there.block, there.head, pairs, cancel);
+        if (alike(there.block))
+            out[there] = head_distance(a, head.block, head.head, b, there.block, there.head, pairs, cancel);
     });
     return out;
 }
 
-/// Returns the nearest head of B's model whose queries and keys are of the same kind as A's.
-std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairRequest& w) {
-    const ModelConfig& c = b.config();
-    int block = std::clamp(w.block_b, 0, c.blocks() - 1);
-    const auto fits = [&](int candidate) {
-        return c.block(candidate).kind == a.config().block(w.block).kind ||
-               c.stacks.size() != a.config().stacks.size();
+/// Returns the head with the smallest distance but `itself`; equal ones: the first.
+AttentionHead nearest_of(const PerHead<float>& distances, const ModelConfig& c, AttentionHead itself) {
+    AttentionHead best = itself;
+    float least = std::numeric_limits<float>::infinity();
+    for (int i = 0; i < isize(distances); ++i)
+        if (c.head_at(i) != itself && distances[size_t(i)] < least) {
+            best = c.head_at(i);
+            least = distances[size_t(i)];
+        }
+    return best;
+}
+
+AttentionHead clamped_head(const ModelConfig& c, int block, int head) {
+    block = std::clamp(block, 0, c.blocks() - 1);
+    return {block, std::clamp(head, 0, c.heads(block) - 1)};
+}
+
+/// "cross 2.5 attends from target to source".
+std::string reads_what(const ModelConfig& c, AttentionHead head) {
+    constexpr const char* kSides[] = {"within the text", "within the source", "within the target",
+                                      "from target to source"};
+    return head_name(c, head) + " attends " + row_of(kSides, c.block(head.block).kind);
+}
+
+/// Draws one side over its own tokens.
+PairedMap map_alone(const Trace& t, AttentionHead head, Side side) {
+    PairedMap out;
+    const AttentionBlock block = t.config().block(head.block);
+    const auto tokens = [side](int count) {
+        TokenPairs pairs = paired_with_itself(count);
+        for (TokenPair& p : pairs) (side == Side::a ? p.b : p.a) = -1;
+        return pairs;
     };
-    while (block > 0 && !fits(block)) --block;
-    while (block < c.blocks() - 1 && !fits(block)) ++block;
-    return {block, std::clamp(w.head_b, 0, c.heads(block) - 1)};
+    out.rows = tokens(t.query_count(head.block));
+    out.columns = tokens(t.key_count(head.block));
+    out.row_labels = token_labels(t, block.stack);
+    out.column_labels = token_labels(t, block.key_stack());
+    const Matrix weights = masked_pattern(t, head.block, head.head);
+    fill(out, weights, weights);
+    return out;
+}
+
+/// Lays both heads out along the tokens that they share, and measures each row.
+void compare_rows(HeadPair& out, const Trace& a, AttentionHead head, const Trace& b, const Alignment& how) {
+    BlockPairs pairs = align_blocks(how, a, head.block, b, out.b.block);
+    const AttentionBlock x = a.config().block(head.block), y = b.config().block(out.b.block);
+    out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(b, y.stack));
+    out.map.column_labels =
+        pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(b, y.key_stack()));
+    check_fits(std::ssize(pairs.queries) * std::ssize(pairs.keys) *
+               32);  // both sides twice, their difference, its order
+    out.map.rows = std::move(pairs.queries);
+    out.map.columns = std::move(pairs.keys);
+    fill(out.map, masked_pattern(a, head.block, head.head), masked_pattern(b, out.b.block, out.b.head));
+    for (int r = 0; r < isize(out.map.rows); ++r)
+        out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(r).cwiseMax(0.0f),
+                                                                   out.map.b.row(r).cwiseMax(0.0f))
+                                                      : kNone);
 }
 
 }  // namespace
@@ -125,32 +173,28 @@ Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairRequest& w, Th
     HeadPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b) return out;
-    const auto [block_b, head_b] =
-        w.runs.versus == Versus::unchanged ? std::pair{w.block, w.head} : partner(a, *b, w);
-    BlockPairs pairs = align_blocks(w.runs.alignment, a, w.block, *b, block_b);
+    const AttentionHead head{w.block, w.head};
     out.texts = align_stacks(w.runs.alignment, a, 0, *b, 0);
-    const AttentionBlock x = a.config().block(w.block), y = b->config().block(block_b);
-    out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(*b, y.stack));
-    out.map.column_labels =
-        pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(*b, y.key_stack()));
     out.each_to_itself = w.runs.versus == Versus::unchanged ||
                          (w.runs.versus == Versus::other && same_heads(a.config(), b->config()));
     if (out.each_to_itself) {
         TRY(out.distances, head_distances(a, *b, w.runs.alignment, pool, cancel));
     } else {
-        TRY(out.distances, distances_from(a, w.block, w.head, *b, block_b, pairs, pool, cancel));
+        TRY(out.distances, distances_from(a, head, *b, w.runs.alignment, pool, cancel));
     }
-    check_fits(std::ssize(pairs.queries) * std::ssize(pairs.keys) *
-               32);  // both sides twice, their difference, its order
-    out.map.rows = std::move(pairs.queries);
-    out.map.columns = std::move(pairs.keys);
-    fill(out.map, masked_pattern(a, w.block, w.head), masked_pattern(*b, block_b, head_b));
-    for (int r = 0; r < isize(out.map.rows); ++r) {
-        const auto row = r;
-        out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(row).cwiseMax(0.0f),
-                                                                   out.map.b.row(row).cwiseMax(0.0f))
-                                                      : kNone);
+    const AttentionHead itself = b == &a ? head : AttentionHead{-1, -1};
+    out.b = out.each_to_itself ? head
+            : w.block_b < 0    ? nearest_of(out.distances, b->config(), itself)
+                               : AttentionHead{w.block_b, w.head_b};
+    out.b = clamped_head(b->config(), out.b.block, out.b.head);
+    if (reads_same(a.config(), head.block, b->config(), out.b.block)) {
+        compare_rows(out, a, head, *b, w.runs.alignment);
+        return out;
     }
+    out.map = map_alone(a, head, Side::a);
+    out.alone = map_alone(*b, out.b, Side::b);
+    out.apart = reads_what(a.config(), head) + ", " + reads_what(b->config(), out.b) +
+                ": weights over different tokens are shown side by side, not subtracted.";
     return out;
 }
 

@@ -1,6 +1,7 @@
 // Compares two runs: one head, the lengths of ΔE, the predictions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,12 +50,16 @@ struct PairedMap {
     std::vector<Difference> largest;  // by magnitude, descending
 };
 
-/// Compares head A of the shown run with head B.
+/// Compares head A of the shown run with head B. Heads over different tokens are never subtracted: then `map`
+/// is of A alone, `alone` of B, and `apart` says why in a sentence.
 struct HeadPair {
-    PairedMap map;                // [queries, keys], weights
+    AttentionHead b;  // B, as asked or found
+    PairedMap map;    // [queries, keys], weights
+    std::optional<PairedMap> alone;
+    std::string apart;
     TokenPairs texts;             // tokens of the first stacks, whatever the heads read
     std::vector<float> by_query;  // divergence of A and B, row by row; NaN if either lacks the row
-    PerHead<float> distances;     // of B's heads, NaN if they cannot be compared; see `each_to_itself`
+    PerHead<float> distances;     // of B's heads, NaN if over other tokens than A; see `each_to_itself`
     bool each_to_itself =
         false;  // distances of each head from the same one of B, not of all heads of B from A
 };
@@ -62,8 +67,8 @@ struct HeadPair {
 struct HeadPairRequest {
     using Answer = HeadPair;
     RunPair runs;
-    int block = 0, head = 0;      // A
-    int block_b = 0, head_b = 0;  // B; clamped to B's model
+    int block = 0, head = 0;        // A
+    int block_b = -1, head_b = -1;  // B, clamped to its model; −1: the head of A's kind most similar to A
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
     bool operator==(const HeadPairRequest&) const = default;

@@ -66,11 +66,56 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
     return out;
 }
 
-Result<Moved> answer_moved(const Runs& runs, const MovedRequest&, ThreadPool& pool,
+std::vector<AttentionHead> Moved::heads(const ModelConfig& config) const {
+    constexpr float kLeast = 5e-4f;
+    std::vector<AttentionHead> out;
+    for (int i = 0; i < isize(distances); ++i)
+        if (distances[size_t(i)] >= kLeast) out.push_back(config.head_at(i));
+    std::stable_sort(out.begin(), out.end(),
+                     [&](AttentionHead x, AttentionHead y) { return distances[x] > distances[y]; });
+    return out;
+}
+
+const Change* ablation_of(const Intervention& changes, AttentionHead head) {
+    for (const Change& change : changes.changes)
+        if ((change.kind == ChangeKind::zero || change.kind == ChangeKind::mean) &&
+            AttentionHead{change.block, change.head} == head)
+            return &change;
+    return nullptr;
+}
+
+std::optional<AttentionHead> most_moved(const Moved& moved, const ModelConfig& c,
+                                        const Intervention& changes) {
+    for (const AttentionHead head : moved.heads(c))
+        if (!ablation_of(changes, head)) return head;
+    return std::nullopt;
+}
+
+Result<Moved> answer_moved(const Runs& runs, const MovedRequest& w, ThreadPool& pool,
                            const CancelFlag* cancel) {
     Moved out;
     if (!runs.own) return out;
-    TRY(out.distances, head_distances(*runs.own, runs.shown, {}, pool, cancel));
+    const Trace &own = *runs.own, &now = runs.shown;
+    const ModelConfig& c = now.config();
+    const auto predicts = predicting_positions(own);
+    out.position = w.position >= 0 && w.position < now.output().size() ? w.position
+                   : predicts.empty()                                  ? -1
+                                                                       : predicts[0];
+    if (out.position >= 0) {
+        const int output = isize(c.stacks) - 1;
+        out.distances = PerHead<float>(c);
+        const CancelScope scope(pool, cancel);
+        for_heads(c, pool, [&](AttentionHead h) {
+            out.distances[h] = c.block(h.block).stack == output
+                                   ? divergence(own.pattern_rows(h.block, h.head, out.position, 1).row(0),
+                                                now.pattern_rows(h.block, h.head, out.position, 1).row(0))
+                                   : head_distance(own, h.block, h.head, now, h.block, h.head,
+                                                   align_blocks({}, own, h.block, now, h.block), cancel);
+        });
+        if (!out.heads(c).empty()) return out;
+    }
+    out.position = -1;
+    TRY(out.distances, head_distances(own, now, {}, pool, cancel));
     return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "analysis/comparison/run_pair.h"
@@ -29,16 +30,28 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
                                  const CancelFlag* cancel = nullptr,
                                  const std::function<void(int)>& seen = nullptr);
 
-/// Measures how far the changes in force moved each head's pattern from the model's own.
+/// Measures how far the changes in force moved each head's row at the metric's position from the model's own:
+/// Jensen–Shannon divergence in bits. Heads with other queries, as an encoder's, count by the mean of their
+/// rows; so do all heads if no row moved there.
 struct Moved {
+    int position = -1;         // −1: rows are averaged
     PerHead<float> distances;  // empty without changes
+    /// Returns the heads that moved by 0.0005 bits or more, the farthest first.
+    std::vector<AttentionHead> heads(const ModelConfig& config) const;
 };
 struct MovedRequest {
     using Answer = Moved;
+    int position = -1;  // in the output sequence; −1: where the model predicts
     bool operator==(const MovedRequest&) const = default;
 };
 Result<Moved> answer_moved(const Runs& runs, const MovedRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
+
+/// Returns the change that ablates a head by its output, which leaves its pattern as it is; or null.
+const Change* ablation_of(const Intervention& changes, AttentionHead head);
+/// Returns the head that moved farthest but was not ablated itself.
+std::optional<AttentionHead> most_moved(const Moved& moved, const ModelConfig& config,
+                                        const Intervention& changes);
 
 /// Reports the metric of the shown run.
 struct MetricReport {

@@ -57,7 +57,7 @@ std::string parting(const Trace& clean, const Trace& corrupted, int stack) {
         const auto labels = token_labels(t, stack);
         return at < isize(labels) ? in_quotes(labels[at]) : std::string("the end");
     };
-    return "they part at token " + std::to_string(at) + " (" + token(clean) + " and " + token(corrupted) +
+    return "they first differ at token " + std::to_string(at) + " (" + token(clean) + " and " + token(corrupted) +
            ")";
 }
 
@@ -71,9 +71,27 @@ Status check_alike(const Trace& clean, const Trace& corrupted) {
         if (a != b)
             return Error{"The clean text has " + counted_tokens(a) + ", the corrupted one " +
                          counted_tokens(b) + "; " + parting(clean, corrupted, stack) +
-                         ": make both equally long, token by token."};
+                         "; give both the same number of tokens."};
     }
     return success();
+}
+
+/// Patches align two texts token by token, which means something only if they differ in few of them.
+std::string no_frame(const Trace& clean, const Trace& corrupted) {
+    constexpr int kLeastFrame = 2;
+    for (int stack = 0; stack < isize(clean.request.inputs); ++stack) {
+        const std::vector<int>&a = clean.request.inputs[stack].ids, &b = corrupted.request.inputs[stack].ids;
+        if (a == b) continue;
+        const auto ends = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin() +
+                          (std::mismatch(a.rbegin(), a.rend(), b.rbegin()).first - a.rbegin());
+        int equal = 0;
+        for (size_t i = 0; i < a.size(); ++i) equal += a[i] == b[i];
+        if (ends >= kLeastFrame && 2 * equal >= isize(a)) continue;
+        return "Only " + std::to_string(equal) + " of " + counted_tokens(isize(a)) +
+               " are the same in both texts, so the map mixes two unrelated sentences: change only the words "
+               "that change the answer.";
+    }
+    return "";
 }
 
 std::vector<int> rows_of(const PatchRequest& request, const ModelConfig& c) {
@@ -144,6 +162,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
         return Error{metric_label(*clean.model, metric) + " is " + decimals(double(map.clean.value), 3) +
                      " in both runs, so there is nothing that patching could bring back; choose another "
                      "metric, or texts that differ in it."};
+    map.warning = no_frame(clean, corrupted);
     map.blocks = rows_of(request, clean.config());
     int widest = 0;
     for (int row = 0; row < isize(map.blocks); ++row) {
@@ -239,10 +258,10 @@ std::vector<NumberTable> patch_numbers(const PatchMap& map, const Trace& corrupt
     const ModelConfig& c = corrupted.config();
     const Index columns = map.values.cols();
     std::vector<std::string> rows, tokens;
-    for (const int block : map.blocks) rows.push_back(block_path(c, block));
+    for (const int block : map.blocks) rows.push_back(block_name(c, block));
     if (!map.by_head() && c.stacks.size() == 1) tokens = token_labels(corrupted, 0);
     if (isize(tokens) != columns) tokens = counted(columns);
-    const std::string part = map.asked.part == PatchPart::head ? "head " + head_path(c, map.asked.head)
+    const std::string part = map.asked.part == PatchPart::head ? "head " + head_name(c, map.asked.head)
                                                                : patch_part(map.asked.part).word;
     std::vector<NumberTable> out;
     const auto add = [&](const std::string& name, const Matrix& values) {

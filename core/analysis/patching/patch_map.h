@@ -42,6 +42,7 @@ struct PatchMap {
     Matrix values;     // [rows, columns]; 0: as corrupted, 1: as clean; NaN: not measured, or no such cell
     Matrix estimates;  // first-order estimates (patch_estimate.h); empty: none
     int done = 0, cells = 0;  // measured, and total
+    std::string warning;      // why its values say little, or ""
     bool by_head() const { return asked.part == PatchPart::heads; }
     /// Counts the columns of a row: heads of its block, or positions of its text.
     int columns(const Trace& corrupted_run, int row) const;
