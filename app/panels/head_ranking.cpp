@@ -7,6 +7,7 @@
 #include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/metric.h"
+#include "parts/result.h"
 #include "session/commands/commands.h"
 #include "views/views.h"
 
@@ -31,7 +32,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
     }
-    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "change in pattern (JS)"});
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, moved_title(s)});
     if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on " + metric_text(s)});
     return out;
 }
@@ -47,8 +48,7 @@ int rank_of(const Scene& s) {
 std::vector<float> rank_values(const Scene& s, int rank) {
     std::vector<float> out;
     if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
-    if (rank == kRankByMoved)
-        return s.found<MovedRequest>() ? s.found<MovedRequest>()->answer.distances : out;
+    if (rank == kRankByMoved) return moved_heads(s) ? moved_heads(s)->distances.values() : out;
     if (rank == kRankBySweep) {
         const auto effects = sweep_effects(s);
         return effects ? effects->change : out;
@@ -78,12 +78,10 @@ void draw_rank_choice(Scene& s, Rect line) {
         if (wanted == kRankBySweep) s.send("sweep", "on");
     }
     const int rank = rank_of(s);
-    const char* help = rank >= 0 ? head_statistics()[rank].definition
-                       : rank == kRankByMoved
-                           ? "Jensen–Shannon divergence of each head’s rows before and "
-                             "after the interventions, averaged over the queries; 0 to 1 bit."
-                       : rank == kRankBySweep ? "Change in the metric when the head is ablated (z = 0)."
-                                              : "Weight of the selected cell in each head.";
+    const std::string help = rank >= 0              ? head_statistics()[rank].definition
+                             : rank == kRankByMoved ? moved_help(s)
+                             : rank == kRankBySweep ? "Change in the metric when the head is ablated (z = 0)."
+                                                    : "Weight of the selected cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", title), help);
 }
 

@@ -1,11 +1,11 @@
 // Draws the right panel: every number of one cell.
 #include <cmath>
 
-#include "panels/intervention_effects.h"
 #include "panels/panels.h"
 #include "parts/controls.h"
 #include "parts/head_tags.h"
 #include "parts/interventions.h"
+#include "parts/result.h"
 #include "parts/score_pairs.h"
 #include "parts/side_panel.h"
 #include "views/combined_heads.h"
@@ -85,9 +85,6 @@ void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
         draw_delta(s, c, r);
     else
         c.note("A trace has no weights: ΔE, predictions and interventions need the model.");
-    if (s.sentence()->effects.empty()) return;
-    c.rule();
-    draw_effects(s, c.at, c.y, c.end());
 }
 
 }  // namespace
@@ -95,7 +92,7 @@ void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
 void draw_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     auto cell = s.shown_cell();
-    if (cell && shows_effects(s)) return draw_effects_inspector(s, area);
+    if (shows_result(s)) return draw_result_inspector(s, area);
     if (!cell) {
         write(ui, inspector_line(ui, area), kTitle, ui.colors->t3, "Inspector");
         const Rect text = inset(area, size::inspector_pad, 64);

@@ -5,6 +5,8 @@
 #include "panels/panels.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"
+#include "parts/metric.h"
+#include "parts/result.h"
 #include "parts/text_entry.h"
 #include "views/views.h"
 
@@ -127,6 +129,13 @@ const PredictedTokens* shown_predictions(const Scene& s) {
     return it == all.end() ? &all[0] : &*it;
 }
 
+/// "was ball 99.4 %": the metric before the interventions.
+std::string was_text(const Scene& s) {
+    const MetricReport* m = metric_report(s);
+    const bool known = has_result(s) && m && m->changed && shows_percents(m->metric.kind);
+    return known ? "was " + listed_label(*s.model(), m->metric.a) + " " + percent(m->before.probability) : "";
+}
+
 constexpr float kArrow = 30, kMinNext = 84, kApart = 18, kAtPosition = 40, kHintWide = 200;
 
 float next_width(Ui& ui, const NextToken& t) {
@@ -139,7 +148,7 @@ float next_room(Scene& s, size_t count) {
     for (size_t i = 0; p && i < std::min(count, p->tokens.size()); ++i)
         width += next_width(s.ui, p->tokens[i]) + kApart;
     if (s.model()->config.can.fill_masks) width += kAtPosition;
-    return p ? width : kHintWide;
+    return p ? width + s.ui.text.width(kCaption, was_text(s)) : kHintWide;
 }
 
 /// Number of next tokens that fit beside the sentence's tokens, which keep some room: the most probable one
@@ -179,6 +188,10 @@ void draw_next(Scene& s, Rect line, size_t count) {
         const Rect r = band(take_left(line, next_width(ui, p->tokens[i]), kApart), size::chip);
         draw_next_token(ui, r, p->tokens[i], i == 0);
         ui.name("next/" + std::to_string(i), r);
+    }
+    if (const std::string was = was_text(s); !was.empty()) {
+        ui.name("next/was", line);
+        caption(ui, line, was);
     }
 }
 

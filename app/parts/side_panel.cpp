@@ -1,6 +1,7 @@
 #include "parts/side_panel.h"
 
 #include "parts/controls.h"
+#include "parts/result.h"
 
 namespace headlight {
 
@@ -19,7 +20,7 @@ Rect panel_foot(Rect area) {
     return {column.x, area.bottom() - kPanelFoot, column.w, size::button};
 }
 
-SidePanel::SidePanel(Scene& scene, Rect area, float foot)
+SidePanel::SidePanel(Scene& scene, Rect area, float foot, Fold fold)
     : Column(scene.ui, panel_column(area), area.y + kPanelFirstLine),
       scene_(scene),
       save_(panel_foot(area)),
@@ -29,6 +30,7 @@ SidePanel::SidePanel(Scene& scene, Rect area, float foot)
     seen_ = {area.x, top, area.w, end_ - top};
     y -= hidden_;
     ui.scroll_area(seen_);
+    if (fold == Fold::result) draw_result_fold(scene, *this);
 }
 
 void SidePanel::finish() {

@@ -9,8 +9,10 @@ namespace headlight {
 /// Scrolling lines between the title and the button "Save figure…". Call `finish` at the end.
 class SidePanel : public Column {
 public:
+    /// Whether it begins with the result of the active interventions.
+    enum class Fold { none, result };
     /// `foot`: height reserved at the bottom for buttons of the view.
-    SidePanel(Scene& scene, Rect area, float foot = 0);
+    SidePanel(Scene& scene, Rect area, float foot = 0, Fold fold = Fold::result);
     /// The scroll offset, and the bottom in scrolled coordinates: filling up to it does not cause scrolling.
     float hidden() const { return hidden_; }
     float end() const { return end_ - hidden_; }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "panels/intervention_effects.h"
+#include "parts/result.h"
 #include "panels/menus.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"

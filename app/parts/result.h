@@ -1,0 +1,29 @@
+// Result of interventions: the metric before and after, the tokens and the heads that moved. One panel shows
+// it in every view.
+#pragma once
+
+#include "parts/interventions.h"
+
+namespace headlight {
+
+/// Requests what the result needs beyond the pass: answers for every view while interventions are active.
+std::vector<Question> ask_about_changes(const Scene& scene);
+
+/// Whether interventions are active.
+bool has_result(const Scene& scene);
+/// Whether the inspector shows the result instead of a cell.
+bool shows_result(const Scene& scene);
+void draw_result_inspector(Scene& scene, Rect area);
+/// Draws a fold above an inspector's own numbers: one line, or all of the result.
+void draw_result_fold(Scene& scene, Column& column);
+/// "ball 99.4 % → 9.5 %  −89.9 points  Δ log p −2.34  Δ logit −9.84": in a line, as much of it as fits.
+void draw_result_line(Scene& scene, Rect line);
+
+/// The heads that moved, or null until they are known.
+const Moved* moved_heads(const Scene& scene);
+/// "Change at red 16 (JS, bits)".
+std::string moved_title(const Scene& scene);
+/// "Jensen–Shannon divergence, in bits, …".
+std::string moved_help(const Scene& scene);
+
+}  // namespace headlight
