@@ -2,6 +2,7 @@
 #include "analysis/patching/patch.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "analysis/patching/patch_estimate.h"
 #include "base/quoted.h"
@@ -94,6 +95,7 @@ Status run(const PatchOptions& o) {
     TRY(const BothRuns runs, run_both(o, pool));
     TRY(const PatchRequest request, read_wanted(o, *runs.clean));
     TRY(PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, request, pool));
+    if (!empty.warning.empty()) std::fprintf(stderr, "headlight: %s\n", empty.warning.c_str());
     if (o.estimate) {
         TRY(empty.estimates, patch_estimates(empty, *runs.clean, *runs.corrupted, pool));
         return write_map(o, empty, *runs.corrupted);

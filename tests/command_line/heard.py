@@ -334,7 +334,7 @@ def what_a_view_has_no_numbers_for_is_said():
     two, out = ["--text", "The cat sat"], FOLDER / "none.csv"
     for wrong, words in (
         (["--view", "patch"], "--text-b"),
-        (["--view", "patch", "--text-b", "The big cat sat"], "equally long"),
+        (["--view", "patch", "--text-b", "The big cat sat"], "same number of tokens"),
         (
             ["--view", "compare", "--show", "delta", "--model-b", MODELS / "gpt2"],
             "different layers",

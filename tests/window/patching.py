@@ -108,7 +108,7 @@ def patching_shows_an_example_by_a_click(display):
         w.wait(
             lambda r: (
                 "patch/map" in r["widgets"]
-                and "patch/example" not in r["widgets"]
+                and "patch/example" in r["widgets"]  # also beside a second sentence
                 and r["metric"] == '" ball" - " car"'
             )
         )

@@ -29,7 +29,7 @@ std::string missing_runs(const Scene& s) {
             return "No interventions yet: add one to see which activations of the unchanged run restore its "
                    "answer, or choose another clean run above.";
         default:
-            return "Choose a clean run above: another text with the same number of tokens, or this text "
+            return "Pick a clean run: another text with the same number of tokens, or this text "
                    "before interventions.";
     }
 }
@@ -147,23 +147,29 @@ Change patch_change(const Scene& s, const PatchMap& m, int row, int column) {
 }
 
 void draw_patch(Scene& s, Rect area) {
-    constexpr float kProgressHigh = 34;
+    constexpr float kProgressHigh = 34, kExample = 160;
     Rect rest = area;
-    if (!s.ui.on_page()) {
-        draw_patch_toolbar(s, view_toolbar(s.ui, rest));
-        draw_clean_field(s, rest);
-    }
+    if (!s.ui.on_page()) draw_patch_toolbar(s, view_toolbar(s.ui, rest));
+    draw_patched_texts(s, rest);
     rest = inset(rest, size::center_pad, gap::medium);
     std::string missing = missing_runs(s);
-    const bool none = !missing.empty();
     const PatchMapFound found = missing.empty() ? patch_found(s) : PatchMapFound{};
     if (missing.empty()) missing = found.refusal;
     if (!missing.empty()) {
         take_top(rest, gap::wide);
         take_top(rest, s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->t2, missing),
                  gap::medium);
-        if (none && !s.ui.on_page()) draw_patch_example(s, take_top(rest, size::button));
+        Rect button = take_top(rest, size::button);
+        const bool beside_field = s.session.document.comparison.what == Compared::sentences;
+        if (!s.ui.on_page() && !beside_field) draw_patch_example(s, take_left(button, kExample));
         return;
+    }
+    if (!found.map.warning.empty()) {
+        s.ui.name("patch/warning", {rest.x, rest.y, rest.w, size::row});
+        take_top(
+            rest,
+            s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->warning, found.map.warning),
+            gap::small);
     }
     if (!s.ui.on_page() && !found.map.whole())
         draw_patch_progress(s, take_top(rest, kProgressHigh, gap::small), found.map);

@@ -49,7 +49,8 @@ Change patch_change(const Scene& scene, const PatchMap& map, int row, int column
 
 void draw_patch(Scene& scene, Rect area);
 void draw_patch_toolbar(Scene& scene, Toolbar bar);
-void draw_clean_field(Scene& scene, Rect& rest);
+void draw_patched_texts(Scene& scene, Rect& rest);
+/// Draws the button that shows two texts to patch between.
 void draw_patch_example(Scene& scene, Rect line);
 void draw_patch_progress(Scene& scene, Rect line, const PatchMap& map);
 void draw_patch_inspector(Scene& scene, Rect area);

@@ -15,13 +15,19 @@ std::string counted_cells(const PatchMap& m) {
     return std::to_string(m.done) + " of " + std::to_string(m.cells) + " cells";
 }
 
+/// As typed; of tokens that were given, their labels.
+std::string patched_text(const SentenceResult& sentence) {
+    if (!sentence.text.empty()) return sentence.text;
+    std::string out;
+    for (const std::string& label : sentence.labels[0]) out += (out.empty() ? "" : " ") + label;
+    return out;
+}
+
 }  // namespace
 
 void draw_patch_example(Scene& s, Rect line) {
-    constexpr float kButton = 160;
     for (const ThingToTry& thing : things_to_try())
-        if (thing.commands.ends_with("view patch") &&
-            s.ui.button("patch/example", take_left(line, kButton), "Show an example"))
+        if (thing.commands.ends_with("view patch") && s.ui.button("patch/example", line, "Show an example"))
             s.send("try", thing.commands);
 }
 
@@ -64,13 +70,30 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }
 
-void draw_clean_field(Scene& s, Rect& rest) {
-    constexpr float kName = 56;
-    if (s.session.document.comparison.what != Compared::sentences) return;
-    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
-    write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1, "Clean");
-    draw_text_field(s, s.fields.other, "other", line,
-                    "A text with the same number of tokens and another answer");
+void draw_patched_texts(Scene& s, Rect& rest) {
+    constexpr float kName = 84, kExample = 144, kLeastExample = 520;
+    Ui& ui = s.ui;
+    if (s.session.document.comparison.what != Compared::sentences || !s.sentence()) return;
+    const auto row = [&](const char* name, float high) {
+        Rect line = inset(take_top(rest, high), size::center_pad, 0);
+        write(ui, take_left(line, kName, gap::small), kBody, ui.colors->t1, name);
+        return line;
+    };
+    take_top(rest, 0, gap::small);
+    Rect clean = row("Clean", size::button);
+    if (ui.on_page())
+        write(ui, clean, kBody, ui.colors->t2, s.answer->other ? patched_text(*s.answer->other) : "");
+    else if (clean.w > kLeastExample)
+        draw_patch_example(s, take_right(clean, kExample, gap::small));
+    if (!ui.on_page())
+        draw_text_field(s, s.fields.other, "other", clean,
+                        "A text with the same number of tokens and another answer");
+    Rect corrupted = row("Corrupted", size::row);
+    const char* aligned = "aligned token by token";
+    if (!ui.on_page())
+        caption(ui, take_right(corrupted, ui.text.width(kCaption, aligned), gap::medium), aligned);
+    ui.name("patch/corrupted", corrupted);
+    write(ui, corrupted, kBody, ui.colors->t2, patched_text(*s.sentence()));
 }
 
 }  // namespace headlight
