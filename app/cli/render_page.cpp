@@ -114,7 +114,7 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
 /// What was chosen of the views' own, and what figures of a command line begin with.
 void choose_for_view(const RenderOptions& o, Session& s) {
     s.of<AlignState>().words = o.figure.join_words;
-    s.of<AlignState>().of = o.mean ? AlignOf::mean : AlignOf::head;
+    s.of<AlignState>().of = o.given.count("head") || o.all_heads ? AlignOf::head : AlignOf::mean;
     s.of<AllHeadsState>().scale = AllHeadsState::kSharedLinear;
     take_view_options(s, o.chosen);
 }
@@ -208,8 +208,23 @@ Result<ViewPage> chosen_page(const RenderOptions& o, const View& view, const Mod
     TRY_STATUS(choose_heads_shown(o, c, s));
     if (!o.architecture.empty()) TRY_STATUS(give_config(s, o.architecture));
     TRY_STATUS(choose_combination(o, c, s));
-    if (view.of_target) s.selection.block = std::max(0, cross_block(c, s.selection.block));
+    const bool chosen = o.given.count("layer") || o.given.count("head") || o.all_heads;
+    if (view.of_target) s.selection.block = cross_block(c, chosen ? s.selection.block : c.blocks() - 1);
     return page;
+}
+
+/// Before and after opens on the head that the interventions moved most, unless one was named.
+Status choose_moved_head(const RenderOptions& o, const View& view, const ShownRuns& runs, Session& s,
+                         ThreadPool& pool) {
+    const bool opens = std::string_view(view.key) == "compare" && runs.own &&
+                       s.document.comparison.what == Compared::changes && !o.all_heads &&
+                       !o.given.count("layer") && !o.given.count("head");
+    if (!opens) return success();
+    TRY(const Moved moved, answer_moved({*runs.shown, runs.own.get()}, {}, pool, nullptr));
+    const auto& shown = runs.shown->request;
+    if (const auto head = most_moved(moved, runs.shown->config(), shown.intervention))
+        s.selection.choose(head->block, head->head);
+    return success();
 }
 
 /// Runs what the view shows, and answers what it asks.
@@ -218,6 +233,7 @@ Status answer_page(const RenderOptions& o, const View& view, const std::shared_p
     Session& s = page.session;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY_STATUS(check_second_run(o, runs));
+    TRY_STATUS(choose_moved_head(o, view, runs, s, pool));
     if (!o.metric.empty()) {
         TRY(const Metric metric, parse_metric(*trace->model, o.metric, trace.get()));
         TRY([[maybe_unused]] const Metric known, resolved(metric, *trace, pool));

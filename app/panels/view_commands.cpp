@@ -35,7 +35,11 @@ Command view_row(const View& v) {
     Command out = row(
         {std::string("view ") + v.key, std::string("View ") + v.name, v.name,
          v.digit <= '9' ? digit + ", Ctrl+" + digit : "Ctrl+" + digit},
-        [&v](CommandContext& c) { open_view(c.session, v.key); },
+        [&v](CommandContext& c) {
+            const bool opens = &shown_view(c) != &v;
+            open_view(c.session, v.key);
+            if (opens && v.begin) v.begin(c.session, c.model()->config);
+        },
         [&v](const CommandContext& c) { return missing(v, c); });
     out.alias = "view " + lower_case(v.name);
     return out;

@@ -57,7 +57,7 @@ struct View {
     bool of_model = false;  // needs no sentence
     /// Returns the heads shown instead of what `shows` says. A view of a head that can show its layer has a
     /// command "KEY of" whose word "head" returns to the head.
-    ShownHeads (*heads)(const Session& session, const ModelConfig& config) = nullptr;
+    ShownHeads (*heads)(const Scene& scene) = nullptr;
     /// The heads that it aggregates instead of showing the selected head; none: it shows the head.
     std::optional<HeadGroup> (*group)(const Session& session, const ModelConfig& config) = nullptr;
     /// Its own figure, sized to its cells; none: the page is drawn.
@@ -70,6 +70,7 @@ struct View {
     StateVisit visit = nullptr;                                         // visits its saved state
     Viewport& (*seen)(StateBag& states) = nullptr;  // its viewport; null: it does not scroll
     std::vector<Command> (*commands)() = nullptr;   // besides those of its fields
+    void (*begin)(Session& session, const ModelConfig& config) = nullptr;  // chooses what it opens on
 
     bool fills_window() const { return panels == Panels::none; }
 };

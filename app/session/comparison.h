@@ -16,7 +16,7 @@ enum class Compared { heads, changes, sentences, models };
 /// B, shown beside the current run and head.
 struct Comparison {
     Compared what = Compared::heads;
-    std::pair<int, int> head{0, 1};  // block, head
+    std::pair<int, int> head{-1, -1};  // block, head; −1: the one most similar to the current head
     std::string text, model;
     uint64_t attempt = 0;  // as ModelChoice::attempt, for B's model
     Alignment alignment;   // of two sentences

@@ -174,8 +174,8 @@ void visit(Selection& s, FieldVisitor& v) {
 
 void visit(Comparison& c, FieldVisitor& v) {
     v.integer("compare", c.what, 0, 3);
-    v.integer("layer_b", c.head.first, 0, 100000);
-    v.integer("head_b", c.head.second, 0, 100000);
+    v.integer("layer_b", c.head.first, -1, 100000);
+    v.integer("head_b", c.head.second, -1, 100000);
     v.text("text_b", c.text);
     v.text("model_b", c.model);
     v.integer("align", c.alignment.by, 0, 1);

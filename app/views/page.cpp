@@ -4,6 +4,7 @@
 #include <cctype>
 #include <functional>
 
+#include "analysis/comparison/compare.h"
 #include "figure/canvas.h"
 #include "figure/chosen_tokens.h"
 #include "figure/file_formats.h"
@@ -30,7 +31,10 @@ std::string view_title(const Scene& s, const View& view) {
         if (const auto group = view.group(s.session, c)) return group_title(c, *group);
     const ShownHeads heads = shown_heads(s, view);
     if (heads.whole_layer) return layer_title(c, heads.head.block);
-    return "Head " + head_name(c, heads.head) + (heads.second ? " − " + head_name(c, *heads.second) : "");
+    const std::string head = "Head " + head_name(c, heads.head);
+    if (!heads.second) return head;
+    const bool subtracted = reads_same(c, heads.head.block, c, heads.second->block);
+    return head + (subtracted ? " − " : " and ") + head_name(c, *heads.second);
 }
 
 const Theme& page_theme() {

@@ -119,7 +119,7 @@ void open_named_view(Session& session, const std::string& name) {
 }
 
 ShownHeads shown_heads(const Scene& s, const View& view) {
-    if (view.heads) return view.heads(s.session, s.model()->config);
+    if (view.heads) return view.heads(s);
     const auto [block, head] = s.session.selection.shown_head();
     return {.head = {block, head}, .whole_layer = view.shows == View::Shows::layer};
 }

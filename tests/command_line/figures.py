@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import struct
 
@@ -192,6 +193,25 @@ def numbers_hold_what_a_picture_shows():
             b"'shape': (%d, " % (2 if view == "lens" else 3)
             in (FOLDER / "array.npy").read_bytes()[:128]
         )
+
+
+def before_and_after_opens_on_the_head_that_moved_most():
+    """Not on the ablated one, which keeps its pattern; that says so and names the heads that moved."""
+
+    def words(*more):
+        run("render --quiet --view compare --ablate 0.0 -o moved.pdf", *sentence, *more)
+        return " ".join(pdf_text("moved.pdf").split())
+
+    if not shutil.which("pdftotext"):
+        return
+    sentence = ["--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"]
+    opened, ablated = words(), words("--layer", "0", "--head", "0")
+    for text in (opened, ablated):
+        assert re.search(r"ball 99\.4 % → 9\.5 % .89\.9 points Δ log p .2\.34", text), text
+        assert "An ablated head keeps its pattern; its output is zero." in text, text
+    assert "Without 0.0, head 1.1 loses red 16 → ball 4: 0.823 falls to 0.034." in opened, opened
+    assert "The pattern of head 0.0 did not change." in ablated, ablated
+    assert "Moved most: 1.1 (0.659 bits)" in ablated, ablated
 
 
 def what_rounding_does_is_no_difference():

@@ -91,6 +91,33 @@ def the_translator_translates():
     run("generate --json --model MODELS/bert", "--text", "the [MASK]", status=1)
 
 
+def an_alignment_is_of_the_last_layers_mean_unless_chosen():
+    def table(*more):
+        run(
+            "render --model translator --view alignment -o mean.json",
+            "--text",
+            "The cat sat on the mat.",
+            *more,
+        )
+        return (FOLDER / "mean.json").read_text()
+
+    last = table()
+    assert last == table("--layer", "cross.2") == table("--layer", "cross.2", "--mean")
+    assert last != table("--layer", "cross.1") != table("--head", "1", "--layer", "cross.1")
+
+
+def heads_over_different_tokens_are_side_by_side():
+    run(
+        "render --model translator --view compare -o apart.json",
+        *("--text", "The cat sat.", "--target", "Die Katze", "--layer", "cross.2", "--head", "5"),
+        *("--with", "encoder.0.1"),
+    )
+    tables = json.loads((FOLDER / "apart.json").read_text())["tables"]
+    assert [table["name"] for table in tables] == ["A", "B"], tables
+    shapes = [(len(table["values"]), len(table["values"][0])) for table in tables]
+    assert shapes[0][1] == shapes[1][0] == shapes[1][1] != shapes[0][0], shapes
+
+
 def an_alignment_is_drawn_and_written():
     table = FOLDER / "alignment.json"
     run(

@@ -175,6 +175,16 @@ TEST_CASE("undo covers text, interventions, comparison and labels in order of ti
     CHECK((label() == "sink" && d.comparison.head == Comparison().head && d.intervention == Intervention{}));
 }
 
+TEST_CASE("compare nearest follows the selected head until a head is chosen") {
+    Bench b;
+    const Comparison& compared = b.session.document.comparison;
+    CHECK(compared.head == std::pair{-1, -1});
+    REQUIRE(b.act("compare 2.0; head 1.2"));
+    CHECK(compared.head == std::pair{2, 0});
+    REQUIRE(b.act("compare sentences; compare nearest"));
+    CHECK((compared.head == std::pair{-1, -1} && compared.what == Compared::heads));
+}
+
 TEST_CASE("keys: the first row that applies; a text field keeps its editing keys") {
     Bench b;
     const auto of = [&](const char* keys) {

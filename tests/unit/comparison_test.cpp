@@ -60,9 +60,89 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     CHECK(none->map.largest.empty());
     CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
     CHECK(some->distances[{1, 2}] > 0);
-    const auto moved = answer_moved(Runs{*hard, plain.get()}, MovedRequest{}, pool, nullptr);
+}
+
+TEST_CASE("heads that moved: by the row of the prediction, or by all rows if none moved there") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const ModelConfig& c = model->config;
+    const auto plain = changed(model, {}, pool), ablated = changed(model, {"ablate:0.1:zero"}, pool),
+               early = changed(model, {"mask:3>1@1.2"}, pool);
+    const auto moved = answer_moved(Runs{*ablated, plain.get()}, MovedRequest{}, pool, nullptr);
     REQUIRE(moved);
-    CHECK(moved->distances == some->distances);
+    CHECK(moved->position == 9);
+    for (int i = 0; i < c.head_count(); ++i) {
+        const auto [block, head] = c.head_at(i);
+        CHECK(moved->distances[size_t(i)] ==
+              divergence(plain->pattern(block, head).row(9), ablated->pattern(block, head).row(9)));
+    }
+    CHECK(moved->distances[{0, 1}] == 0);  // an ablated head keeps its pattern
+    const Intervention& changes = ablated->request.intervention;
+    CHECK(ablation_of(changes, {0, 1}) == &changes.changes[0]);
+    CHECK(ablation_of(changes, {0, 0}) == nullptr);
+    const auto first = most_moved(*moved, c, changes);
+    REQUIRE(first);
+    CHECK(first->block > 0);
+    for (const float d : moved->distances) CHECK(d <= moved->distances[*first]);
+    const auto rows = answer_moved(Runs{*early, plain.get()}, MovedRequest{}, pool, nullptr);
+    REQUIRE(rows);
+    CHECK(rows->position == -1);
+    CHECK(rows->distances == *head_distances(*plain, *early, {}, pool));
+    CHECK(answer_moved(Runs{*plain}, MovedRequest{}, pool, nullptr)->distances.empty());
+}
+
+TEST_CASE("heads over different tokens are never subtracted, whatever their kinds") {
+    ThreadPool pool(2);
+    const auto model = translator();
+    const ModelConfig& c = model->config;
+    const auto input =
+        *encode_input(*model, {"The cat sat on the mat.", "", "Die Katze saß", {}, {}, {}, nullptr});
+    const auto t = *run_trace(model, {input.sequences, {}}, pool);
+    int together = 0, apart = 0;
+    for (int a = 0; a < c.blocks(); ++a)
+        for (int b = 0; b < c.blocks(); ++b) {
+            const auto pair = answer_head_pair(Runs{*t}, HeadPairRequest{{}, a, 2, b, 5}, pool, nullptr);
+            REQUIRE(pair);
+            CHECK(pair->b == AttentionHead{b, 5});
+            const bool same_tokens = c.block(a).kind == c.block(b).kind;
+            ++(same_tokens ? together : apart);
+            CHECK(pair->apart.empty() == same_tokens);
+            CHECK(pair->alone.has_value() == !same_tokens);
+            CHECK(same(pair->map.a, masked_pattern(*t, a, 2)));
+            CHECK(pair->map.row_labels == token_labels(*t, c.block(a).stack));
+            CHECK(pair->map.column_labels == token_labels(*t, c.block(a).key_stack()));
+            if (same_tokens) {
+                CHECK(same(pair->map.b, masked_pattern(*t, b, 5)));
+                continue;
+            }
+            CHECK(pair->map.difference.cwiseAbs().maxCoeff() == 0);
+            CHECK((pair->map.largest.empty() && pair->by_query.empty()));
+            CHECK(same(pair->alone->b, masked_pattern(*t, b, 5)));
+            CHECK(pair->alone->row_labels == token_labels(*t, c.block(b).stack));
+            CHECK(pair->alone->column_labels == token_labels(*t, c.block(b).key_stack()));
+            CHECK(pair->apart.find(head_name(c, a, 2)) == 0);
+            CHECK(pair->apart.find(head_name(c, b, 5)) != std::string::npos);
+            CHECK(std::isnan(pair->distances[{b, 5}]));
+        }
+    CHECK((together == 27 && apart == 54));  // three layers of each kind
+}
+
+TEST_CASE("without a chosen head B is the most similar one of the same kind") {
+    ThreadPool pool(2);
+    const auto model = translator();
+    const ModelConfig& c = model->config;
+    const auto input = *encode_input(*model, {"The cat sat.", "", "Die Katze", {}, {}, {}, nullptr});
+    const auto t = *run_trace(model, {input.sequences, {}}, pool);
+    for (int block = 0; block < c.blocks(); block += 2) {
+        const AttentionHead a{block, 1};
+        const auto pair = answer_head_pair(Runs{*t}, HeadPairRequest{{}, block, 1}, pool, nullptr);
+        REQUIRE(pair);
+        CHECK(pair->b != a);
+        CHECK((pair->apart.empty() && c.block(pair->b.block).kind == c.block(block).kind));
+        for (int i = 0; i < c.head_count(); ++i)
+            if (const float d = pair->distances[size_t(i)]; c.head_at(i) != a && !std::isnan(d))
+                CHECK(pair->distances[pair->b] <= d);
+    }
 }
 
 TEST_CASE("alignment: equal tokens, replacements one to one, unpaired ones, and by hand") {

@@ -29,6 +29,11 @@ Status choose_compared(CommandContext& c, const std::string& words) {
     }
     for (const auto& [name, what] : kWhat)
         if (words == name) return compare(c, [what = what](Comparison& next) { next.what = what; });
+    if (words == "nearest")
+        return compare(c, [](Comparison& next) {
+            next.what = Compared::heads;
+            next.head = Comparison().head;
+        });
     TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
     return compare(c, [&](Comparison& next) {
         next.what = Compared::heads;
@@ -85,8 +90,9 @@ const char* needs_ties(const CommandContext& c) {
 std::vector<Command> comparison_commands() {
     return in_group(
         "Compare",
-        {row({"compare heads|changes|sentences|models|LAYER.HEAD", "Compare",
-              "what to compare the selected head with: compare sentences, compare 1.2"},
+        {row({"compare heads|changes|sentences|models|nearest|LAYER.HEAD", "Compare",
+              "what to compare the selected head with: compare sentences, compare 1.2; nearest: the most "
+              "similar head"},
              choose_compared, needs_sentence),
          row({"compare model [PATH]", "Compare with a model", "the model to compare with"}, choose_model_b),
          row({"compare text TEXT", "Compare with a text", "the sentence to compare with"}, set_text_b,

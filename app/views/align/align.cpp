@@ -211,9 +211,17 @@ namespace {
 const char* no_cross(const Model& m) {
     return m.config.decoder().cross ? nullptr : "Alignment needs a model with an encoder and a decoder.";
 }
-ShownHeads aligned_heads(const Session& s, const ModelConfig&) {
-    const auto [block, head] = s.selection.shown_head();
-    return {{block, head}, s.of<AlignState>().of != AlignOf::head && !s.selection.hovered.preview, {}};
+ShownHeads aligned_heads(const Scene& s) {
+    const auto [block, head] = s.session.selection.shown_head();
+    return {
+        {block, head}, s.of<AlignState>().of != AlignOf::head && !s.session.selection.hovered.preview, {}};
+}
+
+/// Opens the mean on the last layer: the first ones hardly align (Li et al. 2019, section 4).
+void begin_alignment(Session& s, const ModelConfig& c) {
+    if (s.of<AlignState>().of != AlignOf::mean) return;
+    s.selection.choose(c.blocks() - 1, s.selection.head);
+    fit_head(s.selection, c);
 }
 
 }  // namespace
@@ -230,7 +238,8 @@ View alignment_view() {
             .of_target = true,
             .heads = aligned_heads,
             .numbers = alignment_numbers,
-            .visit = visit_state<AlignState>};
+            .visit = visit_state<AlignState>,
+            .begin = begin_alignment};
 }
 
 }  // namespace headlight

@@ -97,10 +97,7 @@ std::string why_nothing_shown(const Scene& s) {
         case Compared::heads:
             return "";
         case Compared::changes:
-            return s.sentence()->unchanged
-                       ? ""
-                       : "No interventions yet. Click Intervene above or paint on the heat "
-                         "map to see before and after side by side.";
+            return s.sentence()->unchanged ? "" : kNoChanges;
         case Compared::models:
             if (!s.ui.on_page() && s.session.document.comparison.model.empty())
                 return "Choose a model to compare with under Model B.";
@@ -165,18 +162,19 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
 }
 
 /// Titles of the maps of A and B.
-std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairRequest& asked) {
+std::array<std::string, 2> names_of_maps(const Scene& s, const Found<HeadPairRequest>& pair) {
     const Compared what = s.session.document.comparison.what;
-    const std::string when = what == Compared::changes ? " after" : "";
     if (s.of<CompareState>().show == ComparedShow::pattern)
-        return {"Head " + head_name(s.model()->config, asked.block, asked.head) + when, name_of_b(s, asked)};
-    return {"‖ΔE‖ ÷ ‖E‖" + when, what == Compared::changes                     ? "before"
-                                 : what == Compared::sentences                 ? "sentence B"
-                                 : what == Compared::models && s.answer->other ? s.answer->other->model->name
-                                                                               : "the same"};
+        return {"Head " + head_name(s.model()->config, pair.asked.block, pair.asked.head),
+                name_of_b(s, pair)};
+    const std::string ratio = "‖ΔE‖ ÷ ‖E‖";
+    return {ratio, what == Compared::changes                     ? ratio
+                   : what == Compared::sentences                 ? "sentence B"
+                   : what == Compared::models && s.answer->other ? s.answer->other->model->name
+                                                                 : "the same"};
 }
 
-/// Draws both maps and their difference, and the largest differences if they fit.
+/// Draws both maps and their difference, and below them what differs, if it fits.
 void draw_pair(Scene& s, Rect rest) {
     constexpr float kBelow = 216;  // a title and six lines
     constexpr float kLow = 460;    // the list on the left shows the distances anyway
@@ -184,12 +182,28 @@ void draw_pair(Scene& s, Rect rest) {
     const auto* pair = s.found<HeadPairRequest>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
     if (map->a.size() == 0) return draw_message(s, rest, s.ui.colors->t2, kLayersApart);
-    const bool low = rest.h < kLow;
-    const float below = draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked),
-                                         low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
+    const bool pattern = s.of<CompareState>().show == ComparedShow::pattern,
+               apart = pattern && pair->answer.alone;
+    if (apart) {
+        take_top(rest, 0, gap::medium);
+        take_top(rest,
+                 s.ui.text.draw_wrapped(rest.x + size::center_pad, rest.y, rest.w - 2 * size::center_pad,
+                                        kBody, s.ui.colors->t2, pair->answer.apart),
+                 gap::small);
+        s.ui.name("compare/apart", {rest.x, rest.y, rest.w, 1});
+    }
+    const bool low = rest.h < kLow || apart;
+    const MapPair maps{map, apart ? &*pair->answer.alone : nullptr, names_of_maps(s, *pair)};
+    const float below =
+        draw_paired_maps(s, rest, maps, low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
     if (low) return;
     s.ui.hairline(rest.x, below, rest.right(), below);
-    draw_below(s, {rest.x, below, rest.w, rest.bottom() - below}, *map);
+    const Rect room{rest.x, below, rest.w, rest.bottom() - below};
+    const auto lit = lit_cell(s, *map, pattern);
+    if (pattern && s.session.document.comparison.what == Compared::changes)
+        return draw_row_changed(s, inset(room, size::center_pad, gap::medium), *map,
+                                lit ? lit->first : isize(map->rows) - 1);
+    draw_below(s, room, *map);
 }
 
 }  // namespace
@@ -203,24 +217,21 @@ RunPair compared_runs(const Session& session) {
                 : Alignment{}};
 }
 
-std::string name_of_b(const Scene& s, const HeadPairRequest& w) {
-    const std::string same = "Head " + head_name(s.model()->config, w.block, w.head);
+std::string name_of_b(const Scene& s, const Found<HeadPairRequest>& pair) {
+    const std::string same = "Head " + head_name(s.model()->config, pair.asked.block, pair.asked.head);
+    const auto& other = s.answer->other;
     switch (s.session.document.comparison.what) {
         case Compared::heads:
-            return "Head " + head_name(s.model()->config, w.block_b, w.head_b);
+            return "Head " + head_name(s.model()->config, pair.answer.b);
         case Compared::changes:
-            return same + " before";
+            return same;
         case Compared::sentences:
             return same + " in sentence B";
         case Compared::models:
             break;
     }
-    const auto& other = s.answer->other;
     if (!other || !other->model) return "";
-    const ModelConfig& c = other->model->config;
-    const int block_b = std::min(w.block_b, c.blocks() - 1);
-    return "Head " + head_name(c, block_b, std::min(w.head_b, c.heads(block_b) - 1)) + " of " +
-           other->model->name;
+    return "Head " + head_name(other->model->config, pair.answer.b) + " of " + other->model->name;
 }
 
 std::vector<Question> ask_compare(const Scene& s) {
@@ -233,6 +244,11 @@ std::vector<Question> ask_compare(const Scene& s) {
     const auto [block_b, head_b] =
         heads_apart ? s.session.document.comparison.head : s.session.selection.shown_head();
     std::vector<Question> out{HeadPairRequest{runs, block, head, block_b, head_b}};
+    if (s.ui.on_page() && runs.versus == Versus::unchanged) {  // the window asks for them in every view
+        const Metric& metric = s.session.document.metric.metric;
+        out.push_back(MetricRequest{metric});
+        out.push_back(MovedRequest{metric.position});
+    }
     if (s.of<CompareState>().show == ComparedShow::delta)
         out.push_back(DeltaPairRequest{runs, s.model()->config.block(block).stack});
     if (s.of<CompareState>().show == ComparedShow::next)
@@ -247,12 +263,19 @@ void draw_compare(Scene& s, Rect area) {
         draw_compare_toolbar(s, view_toolbar(s.ui, rest));
         draw_other_field(s, rest);
     }
+    const bool changes = s.session.document.comparison.what == Compared::changes;
+    if (!changes || !s.sentence()->unchanged) s.of<CompareState>().opens = true;
+    if (changes && !s.sentence()->unchanged) return draw_no_changes(s, rest);
     const std::string missing = why_nothing_shown(s);
     if (!missing.empty())
         return draw_message(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning,
                             missing);
     if (s.session.document.comparison.what == Compared::sentences)
         take_top(rest, draw_token_pairing(s, rest));
+    if (changes) {
+        open_on_moved(s);
+        take_top(rest, draw_what_changed(s, rest), gap::small);
+    }
     if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
     if (const auto* pair = s.found<PredictionPairRequest>()) draw_prediction_pair(s, rest, pair->answer);
 }
@@ -264,12 +287,12 @@ std::string nothing_compared(const Scene& s) {
     return missing.empty() && s.of<CompareState>().show == ComparedShow::delta ? kLayersApart : missing;
 }
 
-ShownHeads compared_heads(const Session& s, const ModelConfig& c) {
-    const auto [block, head] = s.selection.shown_head();
-    const Comparison& compared = s.document.comparison;
-    const AttentionHead other{compared.head.first, compared.head.second};
-    const bool two = compared.what == Compared::heads && c.has_head(other);
-    return {{block, head}, false, two ? std::optional(other) : std::nullopt};
+ShownHeads compared_heads(const Scene& s) {
+    const auto [block, head] = s.session.selection.shown_head();
+    const auto* pair = s.found<HeadPairRequest>();
+    const bool two = s.session.document.comparison.what == Compared::heads && pair &&
+                     pair->asked.runs.versus == Versus::head;
+    return {{block, head}, false, two ? std::optional(pair->answer.b) : std::nullopt};
 }
 
 }  // namespace
@@ -287,7 +310,8 @@ View compare_view() {
             .numbers = compare_numbers,
             .silent = nothing_compared,
             .visit = visit_state<CompareState>,
-            .seen = seen_of<CompareState>};
+            .seen = seen_of<CompareState>,
+            .begin = [](Session& s, const ModelConfig&) { s.of<CompareState>().opens = true; }};
 }
 
 }  // namespace headlight

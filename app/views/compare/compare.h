@@ -16,6 +16,7 @@ struct CompareState {
     Viewport seen{.across = 80};              // of the two rows of paired tokens
     std::optional<int> selected;              // selected token of A, to be paired
     std::optional<std::pair<int, int>> cell;  // hovered row and column
+    bool opens = false;                       // before and after selects the head that moved most
     void visit(FieldVisitor& v) {
         v.choose("compare_show", show,
                  {"compare show",
@@ -36,15 +37,34 @@ std::vector<NumberTable> compare_numbers(const Scene& scene);
 RunPair compared_runs(const Session& session);
 
 /// "Head 2.0", "Head 2.0 before", "Head 2.0 in sentence B".
-std::string name_of_b(const Scene& scene, const HeadPairRequest& asked);
+std::string name_of_b(const Scene& scene, const Found<HeadPairRequest>& pair);
 
 /// Draws the tokens of both sentences with lines between pairs; clicking one of A and one of B pairs or
 /// unpairs them. Returns the height.
 float draw_token_pairing(Scene& scene, Rect area);
 
-/// Draws A, B and A − B with one crosshair; returns the bottom. `names`: of A and B.
-float draw_paired_maps(Scene& scene, Rect area, const PairedMap& map, const std::array<std::string, 2>& names,
-                       float max_high);
+/// The maps of A and B, and their names; `alone`: B's own, of heads over different tokens.
+struct MapPair {
+    const PairedMap *map, *alone;
+    std::array<std::string, 2> names;
+};
+/// Draws A, B and A − B with one crosshair, or two maps over different tokens; returns the bottom.
+float draw_paired_maps(Scene& scene, Rect area, const MapPair& maps, float max_high);
+
+inline constexpr const char* kNoChanges = "No interventions yet. Ablate a head or mask a cell.";
+/// Draws that, with a button for each.
+void draw_no_changes(Scene& scene, Rect rest);
+/// Selects the head that moved most, once, when before and after opens.
+void open_on_moved(Scene& scene);
+/// Draws the result of the interventions and what they changed in the head; returns the height.
+float draw_what_changed(Scene& scene, Rect area);
+/// The cell that changed most in the row of the prediction, else of the map; none: nothing changed.
+std::optional<std::pair<int, int>> changed_cell(const Scene& scene, const PairedMap& map);
+/// Draws a row's weights before and after.
+void draw_row_changed(Scene& scene, Rect area, const PairedMap& map, int row);
+
+/// The highlighted row and column of the maps.
+std::optional<std::pair<int, int>> lit_cell(const Scene& scene, const PairedMap& map, bool of_cells);
 
 /// Lists the cells that differ most.
 void draw_largest(Scene& scene, Rect area, const PairedMap& map);

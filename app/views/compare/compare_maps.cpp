@@ -12,26 +12,28 @@ namespace {
 
 struct Panel {
     int place;
+    Side side;
     std::string letter, name;
+    const PairedMap* map;
     const Matrix* cells;  // as drawn
-    float value;          // of the shown cell
-    bool is_signed;
-    float largest;
+    bool is_signed = false, alone = false;
+    float largest = 1, value = 0;  // value: of the lit cell
 
-    float value_at(const PairedMap& m, std::pair<int, int> cell) const {
-        if (is_signed) return m.difference(cell.first, cell.second);
-        return std::max(0.0f, (place == 0 ? m.a : m.b)(cell.first, cell.second));
+    float value_at(std::pair<int, int> cell) const {
+        if (is_signed) return map->difference(cell.first, cell.second);
+        return std::max(0.0f, (side == Side::a ? map->a : map->b)(cell.first, cell.second));
     }
+    int token_of(const TokenPair& pair) const { return alone && side == Side::b ? pair.b : pair.a; }
 };
 
 constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestComparedCell = 64,
                 kWiderThanHigh = 1.6f, kMapTitle = 36, kStepNote = 24;
 
 /// Maps a panel to colors; tokens that only one of both has get no cell.
-Matrix places_of_panel(const Panel& p, const PairedMap& m) {
+Matrix places_of_panel(const Panel& p) {
     Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
     for (Index i = 0; i < places.size(); ++i) {
-        const float a = m.small_a.data()[i], b = m.small_b.data()[i], v = p.cells->data()[i];
+        const float a = p.map->small_a.data()[i], b = p.map->small_b.data()[i], v = p.cells->data()[i];
         if (p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent)
             places.data()[i] = kNoCell;
         else if (p.is_signed ? std::max(a, b) < 0 : v == kMasked)
@@ -57,12 +59,14 @@ int pair_index(int cell, int step, int highlighted) {
 
 using Lit = std::optional<std::pair<int, int>>;  // row and column of the pair
 
-MatrixView panel_matrix(const Scene& s, const Panel& p, const PairedMap& m, const Lit& lit, bool pattern) {
+MatrixView panel_matrix(const Scene& s, const Panel& p, const Lit& lit, bool pattern) {
     const Colormap& colors = p.is_signed ? signed_colormap(s.ui.colors->dark)
                                          : colormap(s.session.preferences.colormap, s.ui.colors->dark);
+    const PairedMap& m = *p.map;
     const int row = lit ? lit->first : -1, column = lit ? lit->second : -1;
+    const bool named = p.place == 0 || p.alone;
     MatrixView out{.path = "compare/map/" + std::to_string(p.place),
-                   .cells = {places_of_panel(p, m), colors, p.is_signed},
+                   .cells = {places_of_panel(p), colors, p.is_signed},
                    .rows = {[&m, row](int i) { return m.row_labels[pair_index(i, m.step, row)]; },
                             pattern ? "query" : "layer"},
                    .columns = {[&m, column](int i) { return m.column_labels[pair_index(i, m.step, column)]; },
@@ -75,49 +79,34 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const PairedMap& m, cons
                    .hovered = s.of<CompareState>().cell.has_value()};
     out.rows.room = kRowNames;
     out.columns.room = kWidestName;
-    out.columns.ink = [&s, &m](int i) {
-        return m.columns[i * m.step].both() ? s.ui.colors->t3 : s.ui.colors->l2;
+    out.columns.ink = [&s, &m, alone = p.alone](int i) {
+        return alone || m.columns[i * m.step].both() ? s.ui.colors->t3 : s.ui.colors->l2;
     };
     if (pattern)
-        out.rows.number = [&m, row](int i) {
-            const int a = m.rows[pair_index(i, m.step, row)].a;
-            return a < 0 ? std::string() : std::to_string(a);
+        out.rows.number = [p, row](int i) {
+            const int at = p.token_of(p.map->rows[pair_index(i, p.map->step, row)]);
+            return at < 0 ? std::string() : std::to_string(at);
         };
-    if (p.place > 0) out.rows = {.name = nullptr, .room = 0};
-    if (p.place > 0) out.columns.title = "";
+    if (!named) out.rows = {.name = nullptr, .room = 0};
+    if (!named) out.columns.title = "";
     if (lit) out.marked = {row / m.step, column / m.step};
     return out;
 }
 
-/// The area of a panel.
-Rect room_of_panel(Rect area, int place) {
-    take_left(area, kRowNames + gap::tight);
-    return nth_column(area, place, 3, kBetween);
-}
-
-/// Stores the cell hovered in any of the three maps.
-void point_at_pair(Scene& s, const PairedMap& m, const MatrixAnswer& answer, bool of_cells) {
-    if (!answer.hovered) return;
-    auto& cell = s.of<CompareState>().cell;
-    cell = {std::min(answer.hovered->first * m.step, isize(m.rows) - 1),
-            std::min(answer.hovered->second * m.step, isize(m.columns) - 1)};
-    const TokenPair &row = m.rows[cell->first], &column = m.columns[cell->second];
-    if (!of_cells || row.a < 0 || column.a < 0) return;
+/// Stores the cell hovered in one of the maps; in one of A it is locked by a click.
+Lit point_at_pair(Scene& s, const Panel& p, const MatrixAnswer& answer, bool of_cells) {
+    if (!answer.hovered) return std::nullopt;
+    const PairedMap& m = *p.map;
+    const std::pair cell{std::min(answer.hovered->first * m.step, isize(m.rows) - 1),
+                         std::min(answer.hovered->second * m.step, isize(m.columns) - 1)};
+    if (!p.alone || p.side == Side::a) s.of<CompareState>().cell = cell;
+    const TokenPair &row = m.rows[cell.first], &column = m.columns[cell.second];
+    if (!of_cells || row.a < 0 || column.a < 0) return cell;
     s.point_at(std::pair{row.a, column.a});
-    if (!answer.pressed) return;
+    if (!answer.pressed) return cell;
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();
-}
-
-/// The highlighted row and column: hovered, else of the shown cell.
-std::optional<std::pair<int, int>> lit_cell(const Scene& s, const PairedMap& m, bool of_cells) {
-    if (const auto& cell = s.of<CompareState>().cell) return cell;
-    const auto cell = s.shown_cell();
-    if (!of_cells || !cell) return std::nullopt;
-    const std::pair lit{index_of(m.rows, cell->first), index_of(m.columns, cell->second)};
-    const bool there =
-        lit.first >= 0 && lit.second >= 0 && lit.first < isize(m.rows) && lit.second < isize(m.columns);
-    return there ? std::optional(lit) : std::nullopt;
+    return cell;
 }
 
 /// "A  Head 3.0      0.213"
@@ -127,7 +116,7 @@ void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
         write(ui, line, kBodyMono, ui.colors->accent_text, value, Flush::right);
         take_right(line, ui.text.width(kBodyMono, value), gap::medium);
     }
-    const ImU32 ink = p.letter == "A" ? ui.colors->accent_text : ui.colors->t1;
+    const ImU32 ink = p.side == Side::a && !p.is_signed ? ui.colors->accent_text : ui.colors->t1;
     take_left(line, write(ui, line, kBody, ink, p.letter), gap::medium);
     constexpr std::string_view kHead = "Head ";
     const std::string shorter = p.is_signed                 ? ""
@@ -136,45 +125,125 @@ void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
     write(ui, line, kBody, ui.colors->t2, first_that_fits(ui, kBody, {p.name, shorter}, line.w));
 }
 
-}  // namespace
-
-float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array<std::string, 2>& names,
-                       float max_high) {
-    Ui& ui = s.ui;
-    const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
-    area.h = max_high;
+/// A and B on one scale, and A − B; of changes before, after and their difference. Of heads over different
+/// tokens, A and B alone.
+std::vector<Panel> panels_of(const Scene& s, const MapPair& maps) {
+    const PairedMap& m = *maps.map;
+    if (maps.alone)
+        return {{.place = 0,
+                 .side = Side::a,
+                 .letter = "A",
+                 .name = maps.names[0],
+                 .map = &m,
+                 .cells = &m.small_a,
+                 .alone = true},
+                {.place = 1,
+                 .side = Side::b,
+                 .letter = "B",
+                 .name = maps.names[1],
+                 .map = maps.alone,
+                 .cells = &maps.alone->small_b,
+                 .alone = true}};
+    const bool changes = s.session.document.comparison.what == Compared::changes;
     const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
                 max = m.small_difference.cwiseAbs().maxCoeff();
     const bool alike = max < kNoise;
-    Panel panels[] = {
-        {0, "A", names[0], &m.small_a, 0, false, shared},
-        {1, "B", names[1], &m.small_b, 0, false, shared},
-        {2, "A − B", alike ? "no difference" : "difference", &m.small_difference, 0, true, alike ? 1 : max}};
-    const Rect inside = inset(area, size::center_pad, 0);
-    Rect first{inside.x, inside.y, room_of_panel(inside, 0).right() - inside.x, inside.h};
-    take_top(first, kMapTitle);
-    const MatrixLayout at = arrange_matrix(ui, first, panel_matrix(s, panels[0], m, std::nullopt, pattern));
-    const auto layout = [&](const Panel& p) {
-        return beside(at, room_of_panel(inside, p.place).x - room_of_panel(inside, 0).x);
-    };
-    s.of<CompareState>().cell.reset();
+    Panel a{.place = changes,
+            .side = Side::a,
+            .letter = changes ? "After" : "A",
+            .name = maps.names[0],
+            .map = &m,
+            .cells = &m.small_a,
+            .largest = shared},
+        b{.place = !changes,
+          .side = Side::b,
+          .letter = changes ? "Before" : "B",
+          .name = maps.names[1],
+          .map = &m,
+          .cells = &m.small_b,
+          .largest = shared},
+        difference{.place = 2,
+                   .side = Side::a,
+                   .letter = changes ? "After − before" : "A − B",
+                   .name = alike ? "no difference" : "difference",
+                   .map = &m,
+                   .cells = &m.small_difference,
+                   .is_signed = true,
+                   .largest = alike ? 1 : max};
+    if (changes) return {b, a, difference};
+    return {a, b, difference};
+}
+
+/// The area of a panel, without the names of rows unless each has its own.
+Rect room_of_panel(Rect area, const Panel& p) {
+    if (p.alone) return nth_column(area, p.place, 2, kBetween);
+    take_left(area, kRowNames + gap::tight);
+    return nth_column(area, p.place, 3, kBetween);
+}
+
+/// Aligns the cells of panels that share tokens.
+std::vector<MatrixLayout> arrange_panels(Scene& s, Rect inside, const std::vector<Panel>& panels,
+                                         bool pattern) {
+    std::vector<MatrixLayout> out;
+    const Rect first = room_of_panel(inside, panels[0]);
     for (const Panel& p : panels) {
-        MatrixView view = panel_matrix(s, p, m, std::nullopt, pattern);
-        point_at_pair(s, m, answer_matrix(s, layout(p), view), pattern);
+        Rect room = room_of_panel(inside, p);
+        if (!p.alone) room = {inside.x, inside.y, first.right() - inside.x, inside.h};
+        take_top(room, kMapTitle);
+        if (p.alone || out.empty())
+            out.push_back(arrange_matrix(s.ui, room, panel_matrix(s, p, std::nullopt, pattern)));
+        else
+            out.push_back(beside(out[0], room_of_panel(inside, p).x - first.x));
     }
-    const Lit lit = lit_cell(s, m, pattern);
-    for (Panel& p : panels) {
-        if (lit) p.value = p.value_at(m, *lit);
-        Rect title = room_of_panel(inside, p.place);
+    return out;
+}
+
+}  // namespace
+
+/// Hovered, else of the focused or shown cell; of changes, the one that changed most.
+std::optional<std::pair<int, int>> lit_cell(const Scene& s, const PairedMap& m, bool of_cells) {
+    if (const auto& cell = s.of<CompareState>().cell) return cell;
+    const auto cell = s.shown_cell();
+    if (!of_cells || !cell) return std::nullopt;
+    if (s.session.document.comparison.what == Compared::changes && !s.session.selection.focused())
+        return changed_cell(s, m);
+    const std::pair lit{index_of(m.rows, cell->first), index_of(m.columns, cell->second)};
+    const bool there =
+        lit.first >= 0 && lit.second >= 0 && lit.first < isize(m.rows) && lit.second < isize(m.columns);
+    return there ? std::optional(lit) : std::nullopt;
+}
+
+float draw_paired_maps(Scene& s, Rect area, const MapPair& maps, float max_high) {
+    Ui& ui = s.ui;
+    const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
+    area.h = max_high;
+    std::vector<Panel> panels = panels_of(s, maps);
+    const Rect inside = inset(area, size::center_pad, 0);
+    const auto layouts = arrange_panels(s, inside, panels, pattern);
+    s.of<CompareState>().cell.reset();
+    Lit hovered_alone;
+    for (int i = 0; i < isize(panels); ++i) {
+        MatrixView view = panel_matrix(s, panels[i], std::nullopt, pattern);
+        const Lit at = point_at_pair(s, panels[i], answer_matrix(s, layouts[i], view), pattern);
+        if (panels[i].alone && panels[i].side == Side::b) hovered_alone = at;
+    }
+    const Lit shared = lit_cell(s, *maps.map, pattern);
+    float bottom = area.y;
+    for (int i = 0; i < isize(panels); ++i) {
+        Panel& p = panels[i];
+        const Lit lit = p.alone && p.side == Side::b ? hovered_alone : shared;
+        if (lit) p.value = p.value_at(*lit);
+        Rect title = room_of_panel(inside, p);
         draw_panel_title(ui, take_top(title, kMapTitle), p, lit.has_value());
-        MatrixView view = panel_matrix(s, p, m, lit, pattern);
-        if (p.is_signed && alike) view.bar = {};
-        draw_matrix_view(s, layout(p), view);
-        mark_absent(ui, layout(p).grid, view.cells.places);
+        MatrixView view = panel_matrix(s, p, lit, pattern);
+        if (p.is_signed && p.map->small_difference.cwiseAbs().maxCoeff() < kNoise) view.bar = {};
+        draw_matrix_view(s, layouts[i], view);
+        mark_absent(ui, layouts[i].grid, view.cells.places);
+        bottom = std::max(bottom, layouts[i].grid.view.bottom());
     }
-    Rect below{area.x, at.grid.view.bottom() + kLevelBarRoom, area.w - size::center_pad, kStepNote};
-    if (m.step == 1) return below.y + gap::small;
-    const std::string step = std::to_string(m.step);
+    Rect below{area.x, bottom + kLevelBarRoom, area.w - size::center_pad, kStepNote};
+    if (maps.map->step == 1) return below.y + gap::small;
+    const std::string step = std::to_string(maps.map->step);
     caption(ui, below, "each cell is the largest of " + step + " × " + step, Flush::right);
     return below.bottom();
 }

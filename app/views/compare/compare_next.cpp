@@ -123,6 +123,9 @@ std::vector<NumberTable> compare_numbers(const Scene& s) {
                                 : nullptr;
     if (!m || m->a.size() == 0) return {};
     const char *rows = delta ? "block" : "query", *columns = delta ? "token" : "key";
+    if (const PairedMap* alone = !delta && pair->answer.alone ? &*pair->answer.alone : nullptr)
+        return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
+                {"B", rows, columns, alone->row_labels, alone->column_labels, shown_only(alone->b)}};
     return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
             {"B", rows, columns, m->row_labels, m->column_labels, shown_only(m->b)},
             {"A - B", rows, columns, m->row_labels, m->column_labels, m->difference}};
