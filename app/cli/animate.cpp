@@ -1,4 +1,4 @@
-// Layer by layer, or token by token while the text grows.
+// Draws an animation: layer by layer, or token by token while the text grows.
 #include <algorithm>
 
 #include "analysis/prediction/generate.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Frames = std::vector<std::function<Result<Drawing>(ThreadPool&)>>;
 
-/// The same head in every layer of its kind.
+/// Draws the same head in every layer of its kind.
 Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& trace) {
     Frames out;
     const ModelConfig& c = trace->config();
@@ -28,7 +28,7 @@ Frames layer_frames(const RenderOptions& o, const std::shared_ptr<const Trace>& 
     return out;
 }
 
-/// The text up to each of its tokens; of two texts, the one that is written. Frames share one cell size.
+/// Draws the text up to each of its tokens; of two texts, the output. Frames share one cell size.
 Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace, ThreadPool& pool) {
     if (!trace->has_weights())
         return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
@@ -58,7 +58,6 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
     return out;
 }
 
-/// A drawing on a page that may be larger.
 Drawing on_page(const Drawing& drawing, const Page& page, bool transparent) {
     return {page, [drawing, page, transparent](Canvas& canvas) {
                 if (!transparent) canvas.fill_rect(0, 0, page.width, page.height, PageColors{}.page);

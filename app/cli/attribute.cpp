@@ -15,14 +15,13 @@ namespace headlight {
 
 namespace {
 
-/// The run that is explained, the unchanged one where something is changed, and the baseline's.
+/// Holds the explained run, the one without interventions (null if there are none) and the baseline's.
 struct AttributedRuns {
     std::shared_ptr<const Trace> trace, own, prompt;
     int written = 0;  // tokens at the output's end
 };
 
-/// How many tokens at the output's end are the answer: a target that was typed, else what the model writes
-/// behind the request now.
+/// Appends the answer to the request unless a target was given; returns its number of tokens.
 Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, ForwardRequest& request,
                          ThreadPool& pool) {
     Sequence& output = request.inputs.back();
@@ -37,7 +36,7 @@ Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, 
     return isize(ids);
 }
 
-/// The texts of attribution patching: the corrupted one is explained, the clean one is the prompt.
+/// Runs the texts of attribution patching: the corrupted one is explained, the clean one is the prompt.
 Result<AttributedRuns> run_patched(const AttributeOptions& o, ThreadPool& pool) {
     if (o.clean.empty() || o.corrupted.empty())
         return Error{
@@ -53,7 +52,7 @@ Result<AttributedRuns> run_patched(const AttributeOptions& o, ThreadPool& pool) 
     return out;
 }
 
-/// What was typed, and behind it what the model writes where that is explained.
+/// Runs the text, with the generated tokens if those are explained.
 Status run_answered(const AttributeOptions& o, AttributedRuns& out, ThreadPool& pool) {
     if (!o.over_written()) {
         TRY(out.trace, run_input(o.input, pool));
@@ -110,7 +109,7 @@ Result<InfluenceRequest> read_wanted(const AttributeOptions& o, const Trace& tra
     return out;
 }
 
-/// Options that the method, or what is explained, leaves unheard.
+/// Refuses options that the method or --over does not use.
 Status check_heard(const AttributeOptions& o) {
     if (method_of(o).method != InfluenceMethod::integrated_gradients)
         TRY_STATUS(refuse_given(o.given, {"steps", "baseline"}, "--method integrated-gradients"));
@@ -122,7 +121,7 @@ Status check_heard(const AttributeOptions& o) {
     return success();
 }
 
-/// Options that ask for what the others leave no room for.
+/// Refuses options that contradict each other.
 Status check_together(const AttributeOptions& o) {
     const bool pair = method_of(o).method == InfluenceMethod::attribution_patching;
     if (pair && o.over_written())

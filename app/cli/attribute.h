@@ -1,4 +1,4 @@
-// What the verb attribute is asked for, and how it says what it found.
+// Declares the options of the verb attribute and the functions that print its results.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// As jacobian, but of the default metric where none is given: never a table.
+/// Differs from jacobian without a metric: it takes the default one, so its result is never a table.
 inline constexpr const char* kGradient = "gradient";
 
 struct AttributeOptions {
@@ -26,7 +26,7 @@ struct AttributeOptions {
     int points() const { return steps == "auto" ? kAsNeeded : std::atoi(steps.c_str()); }
     bool over_written() const { return over == "written"; }
     bool over_outputs() const { return over == "outputs"; }
-    /// How every output answers to every token, whatever is said.
+    /// Returns whether the result is the table of all outputs and tokens.
     bool wants_jacobian() const {
         return method == "jacobian" && metric.empty() && gradients.empty() && !over_written();
     }
@@ -38,13 +38,13 @@ inline constexpr const char* kAttributedParts[] = {"tokens", "words", "sentences
 const InfluenceMethodRow& method_of(const AttributeOptions& options);
 TextPart part_of(const AttributeOptions& options);
 
-/// Writes or prints the scores; `written`: how many tokens at the output's end were explained.
+/// Writes or prints the scores; `written`: the number of explained tokens at the output's end.
 Status say_influence(const AttributeOptions& options, const Trace& trace, const Influence& found,
                      int written);
-/// [outputs, tokens]: by the method, a row for every output of the last stack.
+/// Writes or prints scores [outputs, tokens], a row for every output of the last stack.
 Status say_outputs(const AttributeOptions& options, const InfluenceRuns& runs, const Metric& metric,
                    ThreadPool& pool);
-/// The same of every output's answer to every token.
+/// Writes or prints the norms of the Jacobian, [outputs, tokens].
 Status say_jacobian(const AttributeOptions& options, const Trace& trace, ThreadPool& pool);
 
 }  // namespace headlight

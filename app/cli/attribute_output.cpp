@@ -1,4 +1,4 @@
-// Scores of tokens and the Jacobian's norms as CSV, JSON and tables.
+// Prints scores of tokens and norms of the Jacobian as CSV, JSON and tables.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -137,7 +137,7 @@ std::vector<NumberTable> influence_tables(const Trace& trace, const std::vector<
     return out;
 }
 
-/// Tokens of all stacks, those of the last behind the others.
+/// Labels the tokens of all stacks, in the order of the stacks.
 std::vector<std::string> all_labels(const Trace& trace) {
     std::vector<std::string> out;
     for (int s = 0; s < isize(trace.config().stacks); ++s)
@@ -155,7 +155,7 @@ nlohmann::ordered_json json_rows(const Matrix& m) {
 
 namespace {
 
-/// Rows of the last stack's outputs, by the methods that have one for each.
+/// Computes a row for each output of the last stack, by the methods that have one.
 Result<Matrix> rows_of_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const Metric& metric,
                                ThreadPool& pool) {
     const Trace& trace = runs.trace;
@@ -181,7 +181,6 @@ Result<Matrix> rows_of_outputs(const AttributeOptions& o, const InfluenceRuns& r
     return map.norms;
 }
 
-/// A table with a row for each output of the last stack.
 Status say_rows(const AttributeOptions& o, const Trace& trace, const Matrix& rows,
                 nlohmann::ordered_json root) {
     const std::vector<std::string> labels = all_labels(trace);

@@ -1,4 +1,4 @@
-// Circuits from the command line: what heads do by their weights alone.
+// Prints what heads do by their weights alone: circuits, scores, composition.
 #include "analysis/circuits/circuits.h"
 
 #include <CLI/CLI.hpp>
@@ -70,7 +70,7 @@ OrderedJson pairs_json(const Model& model, const CircuitPairs& found, const char
     return out;
 }
 
-/// Pairs of one kind as lines: which head reads what which head writes.
+/// Lists how one head composes with each other head, as reader or as writer.
 OrderedJson composed_json(const ModelConfig& c, const Composition& of, int head, bool as_reader) {
     OrderedJson out = OrderedJson::array();
     for (int other = 0; other < c.head_count(); ++other) {
@@ -98,7 +98,6 @@ Status write_or_print(const CircuitsOptions& o, const std::vector<NumberTable>& 
     return o.json ? print_json(json()) : print(csv());
 }
 
-/// One head: its pairs, its scores, and how it composes with all others.
 Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     TRY(const AttentionHead head, parse_head(c, o.head, "--head"));
@@ -156,7 +155,6 @@ NumberTable scores_table(const ModelConfig& c, const std::vector<HeadCircuits>& 
     return out;
 }
 
-/// The scores of every head.
 Status run_scores(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     Progress progress(c.head_count(), o.input.quiet);
@@ -176,7 +174,6 @@ Status run_scores(const CircuitsOptions& o, const Model& model, ThreadPool& pool
     return write_or_print(o, {scores_table(c, heads)}, json, [&] { return scores_csv(c, heads); });
 }
 
-/// All pairs of heads, the strongest first.
 Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     Progress progress(composition_steps(c, std::nullopt), o.input.quiet);

@@ -181,7 +181,7 @@ int fail(const std::string& message, int status) {
     return status;
 }
 
-/// The verb that was chosen, or the window.
+/// Runs the chosen verb, or the window if there is none.
 Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, int& exit_status,
                 const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
     for (const auto& [sub, run] : runs)
@@ -190,7 +190,7 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, i
         TRY(const auto pixels, parse_size(size));
         std::tie(window.width, window.height) = pixels;
     }
-    std::signal(SIGPIPE, SIG_IGN);  // a window outlives whoever read what it says
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe must not end the window
     return run_window(window, exit_status);
 }
 

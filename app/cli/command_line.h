@@ -1,4 +1,4 @@
-// The program's front door: verbs, or the window where there is none.
+// Starts the program: a verb, or the window if there is none.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,8 @@
 
 namespace headlight {
 
-/// Runs a verb. What it says and writes it asks about at that moment (print, WholeFilesOnly), so that what
-/// was written stays whatever becomes of the files behind it; where it failed and a file was cut under it,
-/// that is why.
+/// Runs a verb. Output is checked as it is written (print, WholeFilesOnly), so that files cut later do not
+/// undo it; if the verb failed and a mapped file was cut, that is the error.
 Status run_verb(const std::function<Status()>& run);
 
 /// Exit status: 0 done, 1 the input cannot be used (one line says why), 2 wrong usage.

@@ -28,12 +28,12 @@ constexpr int kTokens = 10;
 struct ComparedRuns {
     std::shared_ptr<const Trace> a, b;
     std::vector<float> distances;
-    std::vector<ProbabilityChange> next;  // at the end of both; empty where they predict nothing
+    std::vector<ProbabilityChange> next;  // at the end of both; empty if they predict nothing
     std::optional<Metric> metric;         // resolved in A
     MetricValues metric_a, metric_b;
 };
 
-/// The metric of both; a position that was not chosen is where each predicts.
+/// Evaluates the metric in both runs; without a chosen position, at the last of each.
 Status compare_metric(const CompareOptions& o, ComparedRuns& c, ThreadPool& pool) {
     if (o.metric.empty()) return success();
     if (!o.model_b.empty() || !o.input.trace.empty() || !o.trace_b.empty())
@@ -54,8 +54,7 @@ bool changes_anything(const InputOptions& o) {
     return o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
 }
 
-/// The other trace, or a run of the other text, the other model or the changes; beside a trace, a run of the
-/// same tokens.
+/// Opens the other trace, or runs the other text, model or changes; if A is a trace, on its tokens.
 Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace& a, ThreadPool& pool) {
     if (!o.trace_b.empty()) {
         if (changes_anything(o.input))
@@ -76,7 +75,7 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     return run_input(other, pool);
 }
 
-/// A is the text in the model as it is, or a trace.
+/// Runs A, the text without interventions or a trace, and B.
 Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     ComparedRuns c;
     if (!o.input.trace.empty()) {

@@ -32,14 +32,14 @@ Result<Corpus> read_lines(const CorpusOptions& o, const std::shared_ptr<const Mo
     return corpus;
 }
 
-/// The model that was named, else what the dossier itself says of its heads.
+/// Opens the named model, else makes one from what the dossier says of its heads.
 Result<std::shared_ptr<const Model>> model_of_dossier(const CorpusOptions& o) {
     if (o.model_named) return open_model(o.input);
     TRY(const auto trace, trace_of_dossier(o.file));
     return trace->model;
 }
 
-/// A dossier that was written before, as a page or a table; its texts are not read again.
+/// Writes an existing dossier as a page or a table; its texts are not read again.
 Status write_again(const CorpusOptions& o) {
     TRY(const auto model, model_of_dossier(o));
     TRY(const Dossier dossier, open_dossier(o.file, model->config));

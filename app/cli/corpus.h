@@ -1,4 +1,4 @@
-// The sheet of every head over many texts: what `headlight heads --corpus` writes.
+// Writes the dossier of every head over many texts, `headlight heads --corpus`.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 namespace headlight {
 
 struct CorpusOptions {
-    InputOptions input;        // the model and what is changed in it
-    std::string file;          // a text a line; "-": standard input; .jsonl and "-.jsonl": JSON a line
-    int first_line = 1;        // what its first line counts as
-    int strongest = 12;        // pairs of tokens of each head
-    bool model_named = false;  // else a dossier's heads are known by itself
+    InputOptions input;        // the model and the interventions
+    std::string file;          // one text per line; "-": standard input; .jsonl and "-.jsonl": JSON lines
+    int first_line = 1;        // number of its first line
+    int strongest = 12;        // number of token pairs of each head
+    bool model_named = false;  // else a dossier names its heads
     bool json = false;
-    bool sums = false;   // in JSON, what the means are made of
+    bool sums = false;   // in JSON: also the exact sums behind the means
     std::string output;  // .json, .csv or .html; "": standard output
 };
 
-/// Reads the texts one after another. An error names the line it is about.
+/// Reads the texts one by one; an error names its line.
 Status write_corpus(const CorpusOptions& options);
 
 }  // namespace headlight

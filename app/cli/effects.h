@@ -1,4 +1,4 @@
-// What the verbs that measure effects share.
+// Runs what verbs that measure effects share.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace headlight {
 
-/// The pass without the interventions of a trace; null where it has none.
+/// Runs the pass without the interventions of a trace; null if it has none.
 Result<std::shared_ptr<const Trace>> unchanged_run(const Trace& trace, ThreadPool& pool);
 
-/// What ablating each head does to the metric as it is spelled; `own`: the unchanged run, or null.
+/// Ablates each head and measures the metric; `own`: the run without interventions, or null.
 Result<HeadEffects> effects_of_heads(const Trace& trace, const Trace* own, const std::string& metric,
                                      ThreadPool& pool);
 

@@ -1,4 +1,4 @@
-// Explains a prediction from the command line: the circuit as a table or as JSON.
+// Prints the circuit behind a prediction as a table or as JSON.
 #include <CLI/CLI.hpp>
 
 #include "analysis/patching/explanation.h"
@@ -43,7 +43,7 @@ Status run_explain(const ExplainOptions& o) {
     TRY_STATUS(check_numbers_output(o.output, "explain"));
     ThreadPool pool(o.input.threads);
     TRY(const auto model, open_model(o.input));
-    TRY_STATUS(parse_metric(*model, o.metric));  // before anything is computed
+    TRY_STATUS(parse_metric(*model, o.metric));  // fails early
     TRY(ForwardRequest input, read_request(o.input, model, pool));
     TRY(const auto trace, run_trace(model, std::move(input), pool));
     ExplanationRequest request;

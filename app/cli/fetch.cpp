@@ -23,8 +23,8 @@ struct FetchOptions {
     bool json = false, list = false, quiet = false;
 };
 
-/// While this lives, the first Ctrl-C, SIGTERM or SIGHUP asks the fetch to end; the second ends the program.
-/// A connection that the hub closes is an error of its own, and no signal.
+/// Cancels the fetch at the first Ctrl-C, SIGTERM or SIGHUP and ends the program at the second. Ignores
+/// SIGPIPE: a connection closed by the hub is an error message.
 class EndAsked {
 public:
     EndAsked() : pipe_before_(std::signal(SIGPIPE, SIG_IGN)) {
@@ -48,7 +48,7 @@ private:
     void (*pipe_before_)(int);
 };
 
-/// "[####....] 34 MB of 548 MB  model.safetensors" on a terminal's standard error.
+/// Draws "[####....] 34 MB of 548 MB  model.safetensors" if standard error is a terminal.
 class Bar {
 public:
     explicit Bar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO)) {}

@@ -32,7 +32,7 @@ nlohmann::ordered_json described(const Model& model, int id, float probability) 
     return out;
 }
 
-/// The whole text: what was typed and what was added, or the target alone.
+/// Returns the text with the added tokens, or the target alone.
 std::string whole_text(const Model& model, const Sequence& given, const std::vector<int>& added) {
     std::vector<int> ids = model.config.can.fill_masks ? std::vector<int>() : given.ids;
     ids.insert(ids.end(), added.begin(), added.end());

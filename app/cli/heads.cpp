@@ -19,7 +19,7 @@ namespace {
 
 struct HeadsOptions {
     InputOptions input;
-    std::set<std::string> given;  // options, "seed" for --seed
+    std::set<std::string> given;  // names of options, "seed" for --seed
     CorpusOptions corpus;
     std::string sort;
     bool json = false;
@@ -29,11 +29,11 @@ struct HeadsOptions {
     uint64_t seed = 0;
 };
 
-/// Heads in the order asked for; undefined values come last.
+/// Orders heads by a statistic; undefined values come last.
 std::vector<int> ordered(const std::vector<HeadSummary>& heads, const std::string& key) {
     const HeadStatistic* by = find_statistic(key);
     std::vector<float> values(heads.size(), 0.0f);
-    if (!by) return order_by(values, true);  // as they stand
+    if (!by) return order_by(values, true);  // the order of the model
     const size_t column = by - head_statistics().data();
     for (size_t i = 0; i < heads.size(); ++i) values[i] = heads[i].statistics[column];
     return order_by(values, by->ascending);
@@ -41,7 +41,6 @@ std::vector<int> ordered(const std::vector<HeadSummary>& heads, const std::strin
 
 constexpr const char* kEffectColumns[] = {"delta_p", "delta_logit", "delta_log_p", "effect"};
 
-/// In the order of the columns; the metric's own is the last.
 std::array<float, 4> effect_columns(const HeadEffects& effects, size_t head) {
     const MetricValues change = effects.of(head);
     return {change.probability, change.logit, change.log_probability, change.value};
@@ -98,7 +97,7 @@ std::vector<int> by_effect(const std::vector<float>& effects) {
     return order_by(strength, false);
 }
 
-/// The text, or random tokens that repeat.
+/// Runs the text, or random tokens that repeat.
 Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool& pool) {
     if (!o.input.trace.empty() && o.random_repeat > 0)
         return Error{"A trace has no model to read random tokens; leave --random-repeat out, or --trace."};
@@ -116,7 +115,7 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
     return run_trace(model, std::move(request), pool);
 }
 
-/// What stands beside --corpus and says nothing there.
+/// Refuses options that --corpus does not use.
 Status check_corpus(const HeadsOptions& o) {
     const TextInput& typed = o.input.typed;
     const bool other = !typed.text.empty() || !o.input.text_file.empty() || !typed.ids.empty() ||
@@ -136,7 +135,7 @@ Status check_corpus(const HeadsOptions& o) {
     return success();
 }
 
-/// What goes with a corpus, or with random tokens, alone.
+/// Refuses options of a corpus or of random tokens.
 Status check_one_text(const HeadsOptions& o) {
     if (!o.corpus.output.empty()) return Error{"-o goes with --corpus; redirect standard output instead."};
     TRY_STATUS(refuse_given(o.given, {"sums", "first-line", "strongest"}, "--corpus"));

@@ -59,7 +59,7 @@ nlohmann::ordered_json stacks_json(const ModelConfig& c) {
     return out;
 }
 
-/// One number, or one for each stack where they differ.
+/// Returns one number, or one per stack if they differ.
 nlohmann::ordered_json of_stacks(const ModelConfig& c, int StackConfig::*number) {
     const int first = c.stacks.front().*number, last = c.stacks.back().*number;
     return first == last ? nlohmann::ordered_json(first) : nlohmann::ordered_json::array({first, last});
@@ -108,7 +108,7 @@ std::string reads_text(const ModelConfig& c) {
     return "vocabulary " + with_commas(c.vocab) + " · context " + with_commas(c.context) + " tokens";
 }
 
-/// Where the weights are while the model runs; "" where there is a configuration alone.
+/// Describes where the weights are while the model runs; "" if there is only a configuration.
 std::string weights_text(const std::filesystem::path& path) {
     const auto model = Model::open(path);
     if (!model) return "";
@@ -122,13 +122,12 @@ std::string weights_text(const std::filesystem::path& path) {
                 : " · not packed: " + copies + " more are needed, and as much again must stay free\n");
 }
 
-/// A text of so many columns on a terminal.
+/// Pads a text to a number of columns on a terminal.
 std::string padded_to(int columns, const std::string& text) {
     const auto shown = std::count_if(text.begin(), text.end(), [](char b) { return (b & 0xC0) != 0x80; });
     return text + std::string(std::max<ptrdiff_t>(0, columns - shown), ' ');
 }
 
-/// The counts by name, with what they are made of and their share of all matrices.
 std::string counts_text(const ModelConfig& c) {
     char line[300];
     std::snprintf(line, sizeof line, "%-38s%-30s%18s%18s%8s\n", "count", "of", "matrices", "with the rest",

@@ -35,7 +35,7 @@ std::string station_list() {
     return out;
 }
 
-/// The sentence, from its file where one was named, or the station's own where nothing was.
+/// Reads the sentence from its file, or takes the station's sample if none is given.
 Status choose_sentence(InputOptions& input, const learn::Station& station) {
     std::string& text = input.typed.text;
     if (!input.text_file.empty()) {
@@ -48,15 +48,14 @@ Status choose_sentence(InputOptions& input, const learn::Station& station) {
     return success();
 }
 
-/// The picture that was named; null: none.
 Result<std::shared_ptr<const RgbImage>> learn_picture(const InputOptions& input) {
     if (input.image.empty()) return std::shared_ptr<const RgbImage>();
     TRY(RgbImage image, open_image(input.image));
     return std::make_shared<const RgbImage>(std::move(image));
 }
 
-/// The sentence, or the picture where it reads pictures, in the model that was named, else in the one that
-/// the station opens; null where it needs none.
+/// Runs the sentence (a vision model: the picture) in the named model, else in the station's; null if it
+/// needs none.
 Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn::Station& station,
                                                  const std::shared_ptr<const RgbImage>& image,
                                                  ThreadPool& pool) {
@@ -72,7 +71,7 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
     return run_trace(model, std::move(request), pool);
 }
 
-/// The head that was named, else the one that the station begins with, else the first.
+/// Returns the named head, else the station's first choice, else head 0.0.
 Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& station, const Trace& trace,
                                  ThreadPool& pool) {
     if (o.layer.empty() && o.head < 0)
@@ -85,7 +84,7 @@ Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& st
                  block_path(trace.config(), out.block) + " of " + trace.model->name + "; correct --head."};
 }
 
-/// What a page is computed of.
+/// Holds the input and state of a page.
 struct LearnRun {
     learn::StationInput input;
     std::shared_ptr<const Trace> trace;
@@ -116,7 +115,7 @@ Drawing drawn(learn::Page page, const learn::Station& station, const FigureStyle
                                   learn::station_text(station.key), style);
 }
 
-/// Other heads and other queries to compare with, some of many; none where there are no others.
+/// Limits the other heads and queries that a page is compared with.
 constexpr int kMaxOthers = 16;
 
 std::vector<learn::StationInput> with_other_heads(const learn::StationInput& in) {
@@ -143,7 +142,7 @@ std::vector<learn::StationInput> with_other_queries(const learn::StationInput& i
     return out;
 }
 
-/// Whether a station as it is set draws another page of any of the others.
+/// Returns whether any of the other inputs changes the page.
 Result<bool> differs(const learn::Station& station, const LearnRun& of, const learn::Page& page,
                      const std::vector<learn::StationInput>& others, ThreadPool& pool) {
     TRY(const std::string shown, svg_text(drawn(page, station, {})));
@@ -156,7 +155,7 @@ Result<bool> differs(const learn::Station& station, const LearnRun& of, const le
     return others.empty() && of.trace;
 }
 
-/// What is named and changes nothing of the page is refused.
+/// Refuses a head or query that changes nothing on the page.
 Status check_heard(const LearnOptions& o, const learn::Station& station, const LearnRun& of,
                    const learn::Page& page, ThreadPool& pool) {
     const std::string at = " is not used by the station " + std::string(station.key) +

@@ -1,4 +1,4 @@
-// The manual page and the shells' completions, made from the declared options, so that they are never stale.
+// Makes the manual page and the shells' completions from the declared options, so that they are never stale.
 #include "cli/manual.h"
 
 #include <CLI/CLI.hpp>
@@ -40,7 +40,7 @@ std::vector<std::string> words_of(const CLI::Option& o) {
 
 namespace {
 
-/// Text in the markup of man pages: no line begins with a control character, no backslash or hyphen is lost.
+/// Escapes text for man pages: no line begins with a control character, no backslash or hyphen is lost.
 std::string troff(const std::string& text) {
     std::string out;
     for (const char c : text) {
@@ -111,7 +111,7 @@ std::set<std::string> all_spellings(const CLI::App& app) {
     return out;
 }
 
-/// Bash; zsh reads the same through bashcompinit.
+/// Writes completions for bash; zsh reads them through bashcompinit.
 std::string bash_completions(const CLI::App& root) {
     std::set<std::string> first = all_spellings(root);
     std::string cases;

@@ -1,4 +1,4 @@
-// The declared options as lists, for the manual page, completions and documents.
+// Lists the declared options, for the manual page, completions and documents.
 #pragma once
 
 #include <filesystem>
@@ -14,20 +14,19 @@ class Option;
 
 namespace headlight {
 
-/// Those that help shows.
+/// Returns the options that --help shows.
 std::vector<const CLI::Option*> options_of(const CLI::App& app);
 std::vector<const CLI::App*> verbs_of(const CLI::App& root);
-/// "--name", "-o": what a user types.
+/// Returns the names that a user types: "--name", "-o".
 std::vector<std::string> spellings(const CLI::Option& option);
 
-/// What an option chooses from, where that is some words.
+/// Returns the words that an option accepts; empty if it accepts any text.
 std::vector<std::string> words_of(const CLI::Option& option);
 
-/// All options and formats as JSON.
+/// Lists all options and formats as JSON.
 std::string option_list(const CLI::App& root);
 
-/// Writes the generated pages of docs/, and the generated parts of README.md and of other pages of docs/,
-/// below a folder that has them.
+/// Writes the generated pages of docs/, and the generated parts of README.md and other pages, in a folder.
 Status write_markdown(const CLI::App& root, const std::filesystem::path& folder);
 
 }  // namespace headlight

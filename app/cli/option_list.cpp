@@ -1,5 +1,5 @@
-// The declared options and the formats of files as JSON, for what is made of them elsewhere: the Python
-// package's signatures (tests/docs/python_options.py).
+// Lists the declared options and file formats as JSON, for the Python package's signatures
+// (tests/docs/python_options.py).
 #include <CLI/CLI.hpp>
 
 #include "cli/manual.h"
@@ -13,7 +13,6 @@ namespace {
 
 using List = nlohmann::ordered_json;
 
-/// "flag", "whole", "number" or "text".
 const char* kind_of(const CLI::Option& o) {
     if (o.get_items_expected_max() == 0) return "flag";
     const std::string type = o.get_type_name();
@@ -24,7 +23,7 @@ const char* kind_of(const CLI::Option& o) {
 List listed_option(const CLI::Option& o) {
     List out{{"name", o.get_single_name()}, {"kind", kind_of(o)}, {"help", o.get_description()}};
     if (const auto words = words_of(o); !words.empty()) out["words"] = words;
-    // Leaves out a default that the computer sets.
+    // Leaves out a default that depends on the computer.
     if (!o.get_default_str().empty() && !o.check_lname("threads")) out["default"] = o.get_default_str();
     const bool all = o.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
     if (all || o.get_expected_max() > 1) out["repeated"] = true;

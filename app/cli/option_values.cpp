@@ -1,4 +1,4 @@
-// What words of options stand for: lists, sizes, layers.
+// Parses values of options: lists, sizes, layers.
 #include <cstdio>
 
 #include "base/cast.h"

@@ -49,7 +49,6 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
 
 namespace {
 
-/// Refused where it is written, as wrong usage.
 std::string check_temperature(const std::string& text) {
     const auto read = parse_temperature(text);
     return read ? "" : read.error().message;
@@ -184,7 +183,6 @@ Result<std::string> read_text(const std::string& file) {
 
 namespace {
 
-/// The mask and the changes that the options ask for.
 Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig& c) {
     Intervention out;
     TRY(out.mask, Mask::parse(o.mask));
@@ -206,7 +204,7 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
     return out;
 }
 
-/// What helps where a change names a place behind the text.
+/// Suggests a correction of a change that names a position after the text.
 std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {
     const bool can_be_written = row && c.stacks.back().causal && last < c.context;
     return can_be_written ? "correct --change, or name rows that are generated later as " +
@@ -214,7 +212,7 @@ std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {
                           : "correct --change.";
 }
 
-/// Places that a change names must be in the text, or within what a text can become.
+/// Checks that the positions of a change are in the text, or within the context if it may grow.
 Status check_places(const Intervention& intervention, const std::vector<Sequence>& inputs,
                     const ModelConfig& c) {
     int longest = 0;
@@ -240,7 +238,7 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
     return success();
 }
 
-/// A model of images reads no text, so none may go unheard.
+/// Refuses a text for a vision model.
 Status check_no_text(const InputOptions& o, const Model& model) {
     const std::pair<bool, const char*> texts[] = {
         {!o.typed.text.empty(), o.text_option}, {!o.text_file.empty(), "--text-file"},
@@ -286,7 +284,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
 
 namespace {
 
-/// What was recorded cannot be run again.
+/// Opens a trace; refuses masks and changes, because a recording cannot be run again.
 Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
     const bool changed = o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
     if (changed)

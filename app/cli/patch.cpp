@@ -1,4 +1,4 @@
-// Activation patching from the command line: the map of cells as numbers.
+// Prints the map of activation patching as numbers.
 #include "analysis/patching/patch.h"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ namespace headlight {
 namespace {
 
 struct PatchOptions {
-    InputOptions input;  // the clean run's
+    InputOptions input;  // of the clean run
     std::string corrupted, noise, what = "resid_pre", head, metric, output;
     std::vector<int> corrupted_ids;
     bool estimate = false;
@@ -29,7 +29,7 @@ struct BothRuns {
     std::shared_ptr<const Trace> clean, corrupted;
 };
 
-/// The clean run with noise on some of its tokens.
+/// Runs the clean text with noise on some of its tokens.
 Result<std::shared_ptr<const Trace>> run_noised(const PatchOptions& o, const Trace& clean, ThreadPool& pool) {
     const int n = clean.request.inputs[0].size();
     TRY(const Change noise, parse_change(clean.config(), "noise:" + o.noise));
@@ -53,7 +53,7 @@ Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
             "of the clean text."};
     BothRuns runs;
     TRY(const auto model, open_model(o.input));
-    TRY_STATUS(parse_metric(*model, o.metric));  // before anything is computed
+    TRY_STATUS(parse_metric(*model, o.metric));  // fails early
     TRY(ForwardRequest request, read_request(o.input, model, pool));
     TRY(runs.clean, run_trace(model, std::move(request), pool));
     if (!other) {
@@ -68,7 +68,7 @@ Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
     return runs;
 }
 
-/// What is asked for; --head is one head by position.
+/// Reads the request; --head is one head by position.
 Result<PatchRequest> read_wanted(const PatchOptions& o, const Trace& clean) {
     PatchRequest request;
     TRY(request.metric, parse_metric(*clean.model, o.metric, &clean));
@@ -109,7 +109,6 @@ Status run(const PatchOptions& o) {
     return write_map(o, map, *runs.corrupted);
 }
 
-/// The clean and the corrupted run.
 void add_pair_options(CLI::App& app, PatchOptions& o) {
     auto* clean = app.add_option("--clean", o.input.typed.text, "the text whose answer patching restores");
     auto* corrupted =

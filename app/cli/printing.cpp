@@ -1,4 +1,4 @@
-// Standard output, where nothing that is printed commands the terminal.
+// Writes to standard output without letting a text control the terminal.
 #include <cstdio>
 
 #include "base/quoted.h"

@@ -1,4 +1,4 @@
-// A bar on standard error while something takes long.
+// Draws a progress bar on standard error.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// Draws nothing unless standard error is a terminal. Any thread may step.
+/// Draws only if standard error is a terminal. Any thread may step.
 class Progress {
 public:
     Progress(int total, bool quiet);

@@ -22,7 +22,7 @@ namespace headlight {
 
 namespace {
 
-/// One picture of a trace, or one of each head.
+/// Writes one picture of a trace, or one per head.
 Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
                     const std::string& output, ThreadPool& pool) {
     const ModelConfig& c = trace->config();
@@ -50,7 +50,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return out;
 }
 
-/// One picture a sentence, several at once; each thread holds one sentence at a time.
+/// Writes one picture per sentence, several in parallel, one sentence per thread.
 Status render_lines(const RenderOptions& o, const std::vector<std::string>& lines) {
     TRY(const auto model, open_model(o.input));
     ThreadPool pool(o.input.threads);
@@ -79,7 +79,7 @@ Status render_lines(const RenderOptions& o, const std::vector<std::string>& line
     return failed;
 }
 
-/// The preset, then what was said beside it.
+/// Applies the preset, then the given options.
 Status read_style(const RenderOptions& o, FigureStyle& style) {
     if (!o.preset.empty()) {
         TRY(const FigurePreset preset, find_preset(o.preset));
@@ -93,7 +93,7 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
     return success();
 }
 
-/// A run of the input, or the heads that a dossier is about, for which no model needs to be at hand.
+/// Runs the input, or lists the heads of a dossier, which needs no model.
 Result<std::shared_ptr<const Trace>> shown_trace(const RenderOptions& o, ThreadPool& pool) {
     constexpr const char* kRun[] = {
         "model", "trace",       "text", "text-file", "pair",   "target",           "ids",
@@ -188,7 +188,6 @@ void add_place_options(CLI::App& app, RenderOptions& o) {
     app.add_option("--heads", o.shown_heads, "--view lines or graph: only these heads, 2.0,2.3");
 }
 
-/// What a view is given beside the run.
 void add_subject_options(CLI::App& app, RenderOptions& o) {
     auto* with = app.add_option("--with", o.with, "--view compare: the other head, 3.2");
     with->excludes(app.add_option(

@@ -1,4 +1,4 @@
-// Which options act on which views: what does not act is refused, and never unheard.
+// Lists which options act on which views; others are refused.
 #include <algorithm>
 
 #include "analysis/attention/positions.h"
@@ -13,9 +13,8 @@ namespace headlight {
 
 namespace {
 
-/// Options with commas between them, and the views on whose figure and on whose numbers they act: "*" all of
-/// them,
-/// "*-learn" all but some, "same" the same.
+/// Lists options and the views on whose figure and numbers they act, separated by commas: "*" is all views,
+/// "*-learn" all but one, "same" those of the figure.
 struct HeardRow {
     std::string options, figures, numbers = "same";
 
@@ -27,7 +26,7 @@ struct HeardRow {
 std::span<const HeardRow> heard_rows() {
     static const HeardRow table[] = {
         {"mask,ablate,change,temperature-attn",
-         "*-model,circuits,positions,corpus"},  // weights alone make these
+         "*-model,circuits,positions,corpus"},  // computed from weights alone
         {"layer", "*-heads,lens,graph,patch,explain"},
         {"head", "*-heads,lens,graph,explain", "*-heads,lens,graph,explain,delta,positions"},
         {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain",
@@ -58,7 +57,7 @@ std::span<const HeardRow> heard_rows() {
     return table;
 }
 
-/// What an option of several views acts with, as the views' own say it (FieldOption::with).
+/// Names what an option of several views needs, as FieldOption::with does for one view.
 struct WithRow {
     const char *options, *view, *with;
 };
@@ -69,12 +68,12 @@ constexpr WithRow kWith[] = {
     {"head", "influence", "beside head"},
 };
 
-/// Where an option acts beside others alone.
+/// Names the options that an option needs.
 struct BesideRow {
-    const char* options;  // with commas between them
+    const char* options;  // separated by commas
     const char* views;    // as above
     bool (*act)(const RenderOptions&);
-    const char* with;  // what they go with
+    const char* with;  // what they need
 };
 
 using Asked = RenderOptions;
@@ -132,7 +131,7 @@ bool lists(std::string_view list, const std::string& item) {
     return ("," + std::string(list) + ",").find("," + item + ",") != std::string::npos;
 }
 
-/// "--view head or lines"; "another --view" of a list of those left out.
+/// Names the views of a list: "--view head or lines"; "another --view" if the list excludes views.
 std::string named_views(std::string_view list) {
     return list.starts_with('*') ? "another --view" : "--view " + listed(comma_list(std::string(list)), "or");
 }
@@ -150,7 +149,7 @@ Status check_acts(const HeardRow& row, const RenderOptions& o, bool numbers) {
     return success();
 }
 
-/// "graph", "method integrated-gradients": whether that was chosen.
+/// Checks that a needed choice was made: "graph", "method integrated-gradients".
 Status check_with(const RenderOptions& o, const std::string& options, const std::string& with) {
     const size_t blank = with.find(' ');
     const std::string option = with.substr(0, blank);
@@ -158,7 +157,7 @@ Status check_with(const RenderOptions& o, const std::string& options, const std:
     return acts ? success() : refuse_given(o.given, comma_list(options), "--" + with);
 }
 
-/// The views' own options, as their rows say it.
+/// Checks the options of single views.
 Status check_view_options(const RenderOptions& o, bool numbers) {
     for (const ViewOption& option : view_options()) {
         std::string of;
@@ -217,7 +216,7 @@ bool layers_rotate_alike(const ModelConfig& c) {
     return true;
 }
 
-/// Where an option acts on some models alone.
+/// Names the models on which an option acts.
 struct ModelRow {
     const char* option;
     const char* views;

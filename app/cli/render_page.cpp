@@ -1,4 +1,4 @@
-// From what render is asked for to a drawing.
+// Turns the options of render into a drawing.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -21,7 +21,7 @@ namespace headlight {
 
 namespace {
 
-/// "16,10": the query and key that a view of one cell shows.
+/// Parses the query and key of a view of one cell: "16,10".
 Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace,
                                                       int block) {
     if (text.empty()) return std::optional<std::pair<int, int>>();
@@ -34,8 +34,8 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     return std::optional(std::pair{query, key});
 }
 
-/// What the other run reads: another text, or what the first one read. A trace cannot be run again, but
-/// another model can read its tokens.
+/// Returns the other run's input: another text, or the first one's. A trace cannot be run again, but another
+/// model can read its tokens.
 Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     InputOptions other = o.input;
     clear_changes(other);
@@ -54,8 +54,7 @@ Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     return other;
 }
 
-/// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
-/// compared with.
+/// Runs what a view shows besides the trace: the run without interventions, and that of --view compare.
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
                            ThreadPool& pool) {
     ShownRuns runs{trace, nullptr, nullptr};
@@ -81,7 +80,7 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
     return runs;
 }
 
-/// Patches, and scores that begin at another text, need a second run; scores one of as many tokens.
+/// Fails if the view needs a second run and has none, or one of another length.
 Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
     if (o.view == "patch" && !runs.own && !runs.other)
         return Error{
@@ -98,7 +97,7 @@ Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
                  std::to_string(shown) + "; both need the same number of tokens."};
 }
 
-/// For a view of a target without one: the pass that has read the model's own translation.
+/// Translates the text for a view that needs a target if none is given.
 Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const View& view,
                                                  std::shared_ptr<const Trace> trace, ThreadPool& pool) {
     const bool writes = view.of_target && trace->has_weights() && trace->config().can.write_target &&
@@ -111,7 +110,7 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
     return run_trace(trace->model, std::move(request), pool, nullptr, generation.trace.get());
 }
 
-/// What was chosen of the views' own, and what figures of a command line begin with.
+/// Sets the views' options, and the defaults of figures of the command line.
 void choose_for_view(const RenderOptions& o, Session& s) {
     s.of<AlignState>().words = o.figure.join_words;
     s.of<AlignState>().of = o.given.count("head") || o.all_heads ? AlignOf::head : AlignOf::mean;
@@ -119,7 +118,7 @@ void choose_for_view(const RenderOptions& o, Session& s) {
     take_view_options(s, o.chosen);
 }
 
-/// The layer whose heads are drawn of those that are named: the given one, else the one that all are of.
+/// Returns the layer whose heads are drawn: the given one, else the one of all named heads.
 Result<int> layer_of_heads(const RenderOptions& o, const ModelConfig& c,
                            const std::set<AttentionHead>& named) {
     const bool given = o.given.count("layer") > 0;
@@ -134,7 +133,7 @@ Result<int> layer_of_heads(const RenderOptions& o, const ModelConfig& c,
     return block;
 }
 
-/// The heads that a graph is made of, and those of a layer that are drawn as lines.
+/// Sets the heads of the graph and of the lines.
 Status choose_heads_shown(const RenderOptions& o, const ModelConfig& c, Session& s) {
     const bool of_layer = find_view(o.view)->shows == View::Shows::layer;
     std::set<AttentionHead> shown;
@@ -156,7 +155,7 @@ Status choose_heads_shown(const RenderOptions& o, const ModelConfig& c, Session&
     return success();
 }
 
-/// The heads that are shown as one.
+/// Sets the heads that are combined into one pattern.
 Status choose_combination(const RenderOptions& o, const ModelConfig& c, Session& s) {
     if (o.mean) return choose_combined(s, c, MapOf::mean, *o.mean);
     return o.max ? choose_combined(s, c, MapOf::max, *o.max) : success();
@@ -171,7 +170,7 @@ void choose_style(const FigureOptions& figure, Session& s) {
     s.preferences.drop_sink = figure.drop_sink;
 }
 
-/// Of a figure of its own, which the trace alone makes.
+/// Makes the answer of a figure that needs only the trace.
 std::shared_ptr<const WorkAnswer> bare_answer(const std::shared_ptr<const Trace>& trace) {
     auto sentence = std::make_shared<SentenceResult>();
     sentence->model = trace->model;
@@ -181,7 +180,7 @@ std::shared_ptr<const WorkAnswer> bare_answer(const std::shared_ptr<const Trace>
     return answer;
 }
 
-/// Fails where the view has nothing to show of the model.
+/// Fails if the view shows nothing of the model.
 Status check_view(const RenderOptions& o, const View& view, const Model& model) {
     if (!view.offered(model))
         return Error{"The view " + o.view + " does not go with " + model.name + "; try --view head."};
@@ -195,7 +194,7 @@ Status check_view(const RenderOptions& o, const View& view, const Model& model) 
     return success();
 }
 
-/// The page of a view with everything that was chosen, before anything is answered.
+/// Makes the page of a view with its options, before its questions are answered.
 Result<ViewPage> chosen_page(const RenderOptions& o, const View& view, const ModelConfig& c) {
     ViewPage page;
     page.view = &view - views().data();
@@ -213,7 +212,7 @@ Result<ViewPage> chosen_page(const RenderOptions& o, const View& view, const Mod
     return page;
 }
 
-/// Before and after opens on the head that the interventions moved most, unless one was named.
+/// Opens before and after on the head that the interventions moved most, unless one was named.
 Status choose_moved_head(const RenderOptions& o, const View& view, const ShownRuns& runs, Session& s,
                          ThreadPool& pool) {
     const bool opens = std::string_view(view.key) == "compare" && runs.own &&
@@ -227,7 +226,7 @@ Status choose_moved_head(const RenderOptions& o, const View& view, const ShownRu
     return success();
 }
 
-/// Runs what the view shows, and answers what it asks.
+/// Runs what the view shows and answers its questions.
 Status answer_page(const RenderOptions& o, const View& view, const std::shared_ptr<const Trace>& trace,
                    ViewPage& page, ThreadPool& pool) {
     Session& s = page.session;
@@ -246,7 +245,6 @@ Status answer_page(const RenderOptions& o, const View& view, const std::shared_p
     return prepare_page(page, std::move(answer), pool);
 }
 
-/// A view as the window draws it, on a page.
 Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given,
                            ThreadPool& pool) {
     const View& view = *find_view(o.view);

@@ -1,5 +1,4 @@
-// One self-contained HTML page. It is read without scripts; with them its tables sort and its cells answer to
-// the mouse.
+// Writes one self-contained HTML page. It works without scripts; with them tables sort and cells show values.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -28,9 +27,9 @@ struct ReportOptions {
 };
 
 constexpr int kPredictions = 10, kChosen = 4;
-constexpr size_t kMaxTokens = 256;  // longer texts are cut in the list of tokens
+constexpr size_t kMaxTokens = 256;  // in the list of tokens
 
-/// The SVG for the inside of a page; its parts get names of their own, because a page has many.
+/// Inlines an SVG; prefixes its ids, because a page has several.
 std::string inline_svg(std::string svg, int number, const std::string& label) {
     svg.erase(0, svg.find("<svg"));
     svg.insert(4, " role=\"img\" aria-label=\"" + escaped(label) + "\"");
@@ -50,7 +49,7 @@ Result<std::string> figure(const char* kind, const std::shared_ptr<const Trace>&
     return "<figure>" + inline_svg(std::move(svg), number, label) + "</figure>\n";
 }
 
-/// The heads that stand out: the first by each statistic that is defined, without repeats.
+/// Returns the first head by each defined statistic, without repeats.
 std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
     std::vector<AttentionHead> out;
     for (const char* key : {"induction", "previous", "entropy", "duplicate", "first", "distance"}) {
@@ -70,7 +69,7 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
     return out;
 }
 
-/// The heads whose ablation changes the metric most.
+/// Returns the heads whose ablation changes the metric most.
 std::vector<AttentionHead> effective_heads(const ModelConfig& c, const HeadEffects& effects) {
     std::vector<float> strength;
     for (const float change : effects.change) strength.push_back(std::abs(change));
@@ -139,7 +138,6 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
     return out + "</tbody></table>\n";
 }
 
-/// The metric, before and after interventions where there are some.
 std::string metric_paragraph(const Trace& trace, const Trace* own, const Metric& metric, ThreadPool& pool) {
     const auto value = [&](const Trace& run) {
         return decimals(evaluate(metric, run, own ? *own : trace, pool).value, 3);

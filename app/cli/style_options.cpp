@@ -12,7 +12,7 @@ void add_switch(CLI::App& app, GivenStyle& given, const StyleField& field, bool 
     app.add_flag_callback((on ? "--no-" : "--") + name,
                           [&given, name, on] { given[name] = on ? "false" : "true"; },
                           std::string(on ? "without " : "") + field.help);
-    if (on)  // for programs that say it either way
+    if (on)  // for programs that always pass a value
         app.add_flag_callback("--" + name, [&given, name] { given[name] = "true"; })->group("");
 }
 

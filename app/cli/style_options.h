@@ -1,4 +1,4 @@
-// Options that say how figures look: the fields of a style.
+// Declares the options of a figure's style.
 #pragma once
 
 #include <map>
@@ -12,11 +12,10 @@ class App;
 
 namespace headlight {
 
-/// The fields that were given, by name.
+/// Maps the names of given fields to their values.
 using GivenStyle = std::map<std::string, std::string>;
 
-/// "--width-mm 85"; a flag where it can only be true or false: "--values", and "--no-labels" for what is
-/// there by itself.
+/// Adds "--width-mm 85"; for a boolean a flag: "--values", or "--no-labels" if it is on by default.
 void add_style_option(CLI::App& app, GivenStyle& given, const StyleField& field);
 
 Status set_given(FigureStyle& style, const GivenStyle& given);

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// A name that another format's readers would believe.
+/// Refuses a name that ends like another format.
 Status check_trace_name(const std::string& output) {
     constexpr std::string_view kForeign[] = {".h5", ".hdf5", ".zarr", ".npz", ".parquet",
                                              ".pt", ".pth",  ".bin",  ".gguf"};

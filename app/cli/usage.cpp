@@ -11,9 +11,9 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kLongestWord = 40;  // what is longer was no misspelled word
+constexpr size_t kLongestWord = 40;  // a longer word is not a misspelling
 
-/// How many letters must be changed, added, left out or swapped with their neighbor to make b of a.
+/// Counts the letters to change, add, remove or swap with their neighbor to turn a into b.
 int edits_between(const std::string& a, const std::string& b) {
     std::vector<std::vector<int>> of(a.size() + 1, std::vector<int>(b.size() + 1));
     for (size_t i = 0; i <= a.size(); ++i)
@@ -30,7 +30,7 @@ int edits_between(const std::string& a, const std::string& b) {
     return of[a.size()][b.size()];
 }
 
-/// The verb that was named, or the program.
+/// Returns the chosen verb, else the program.
 const CLI::App& innermost(const CLI::App& app) {
     const auto parsed = app.get_subcommands();
     return parsed.empty() ? app : *parsed.front();
@@ -48,8 +48,7 @@ std::string unknown_argument(const CLI::App& of, std::vector<std::string> left) 
     const auto option =
         std::find_if(left.begin(), left.end(), [](const std::string& word) { return word.starts_with("-"); });
     if (option == left.end())
-        return "It is not said what " + in_quotes(shortened(left.front(), 80)) +
-               " is for; name an option before it";
+        return "Unexpected argument " + in_quotes(shortened(left.front(), 80)) + "; name an option before it";
     const std::string name = option->substr(0, option->find('='));
     const std::string meant = nearest_word(name, option_names(of));
     return "There is no option " + shortened(name, 80) +
@@ -93,7 +92,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
         const size_t at = said.find(" excludes ");
         if (at != std::string::npos)
             said = said.substr(0, at) + " and " + said.substr(at + 10) +
-                   " cannot stand together; leave one of them out";
+                   " cannot be used together; leave one of them out";
     } else if (dynamic_cast<const CLI::RequiresError*>(&error)) {
         const size_t at = said.find(" requires ");
         if (at != std::string::npos) said = said.substr(0, at) + " goes with " + said.substr(at + 10);

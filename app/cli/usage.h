@@ -1,4 +1,4 @@
-// What is said of a command line that cannot be read.
+// Explains a command line that cannot be parsed.
 #pragma once
 
 #include <set>
@@ -14,18 +14,17 @@ class ParseError;
 
 namespace headlight {
 
-/// The one of these words that a word was probably meant to be; "" where none is near.
+/// Returns the nearest of some words to a misspelled one; "" if none is near.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& among);
 
-/// The options that were given, "text" for --text.
+/// Returns the names of given options, "text" for --text.
 std::set<std::string> given_options(const CLI::App& app);
 
-/// Fails where one of these options was given: "--steps goes with --method integrated-gradients; leave it
-/// out."
+/// Fails if one of these options was given: "--steps goes with --method integrated-gradients; leave it out."
 Status refuse_given(const std::set<std::string>& given, const std::vector<std::string>& options,
                     const std::string& goes_with);
 
-/// "There is no option --josn; did you mean --json? (see `headlight heads --help`)"
+/// Writes "There is no option --josn; did you mean --json? (see `headlight heads --help`)".
 std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace headlight

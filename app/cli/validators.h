@@ -1,4 +1,4 @@
-// What an option may be, refused in a sentence.
+// Checks values of options; refuses them in a sentence.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,6 @@
 
 namespace headlight {
 
-/// One of some names.
 inline CLI::Validator one_of(const std::vector<std::string>& names) {
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
@@ -22,7 +21,6 @@ inline CLI::Validator one_of(const std::vector<std::string>& names) {
     return {refusal, CLI::IsMember(names).get_description()};
 }
 
-/// Something to explain.
 inline CLI::Validator a_metric() {
     const auto refusal = [](const std::string& text) {
         const bool blank = text.find_first_not_of(' ') == std::string::npos;
@@ -31,7 +29,7 @@ inline CLI::Validator a_metric() {
     return {refusal, ""};
 }
 
-/// The number of a head; who writes 2.0 is told how.
+/// Accepts the number of a head; explains how to give 2.0.
 inline CLI::Validator head_number() {
     const auto refusal = [](const std::string& text) {
         const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -43,7 +41,7 @@ inline CLI::Validator head_number() {
     return {refusal, ""};
 }
 
-/// A number within [low, high].
+/// Accepts a number within [low, high].
 inline CLI::Validator within(double low, double high) {
     std::ostringstream range;
     range.precision(10);
@@ -56,7 +54,7 @@ inline CLI::Validator within(double low, double high) {
     return {refusal, range.str()};
 }
 
-/// A whole number within [low, high].
+/// Accepts a whole number within [low, high].
 inline CLI::Validator whole_number(int low, int high) {
     const std::string range = std::to_string(low) + " to " + std::to_string(high);
     const auto refusal = [low, high, range](const std::string& text) {

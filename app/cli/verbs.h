@@ -1,4 +1,4 @@
-// The table of verbs: the only place to add one.
+// Lists the verbs: the only place to add one.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ struct Verb {
     const char* name;
     const char* help;
     const char* examples;
-    /// Declares the verb's options on `app`; what comes back runs it.
+    /// Declares the verb's options on `app` and returns what runs it.
     std::function<Status()> (*declare)(CLI::App& app);
 };
 
 std::span<const Verb> verbs();
 
-/// A variable of the environment that the program reads.
+/// Describes an environment variable that the program reads.
 struct Variable {
     const char* name;
     const char* help;
@@ -33,7 +33,6 @@ std::span<const Variable> environment();
 struct WindowOptions;
 void add_window_options(CLI::App& app, WindowOptions& options);
 
-// One file per verb.
 std::function<Status()> declare_render(CLI::App& app);
 std::function<Status()> declare_trace(CLI::App& app);
 std::function<Status()> declare_tokenize(CLI::App& app);

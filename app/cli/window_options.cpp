@@ -1,4 +1,4 @@
-// The options of the window: what stands before a verb.
+// Declares the options of the window, which come before a verb.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// Nothing where a file is there; else what may have been meant.
+/// Returns "" if the file exists, else an error that suggests a verb.
 std::string is_there(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) return "";

@@ -1,4 +1,4 @@
-// What a color bar says, and where its parts stand: the same beside every map, in the window and on pages.
+// Lays out a color bar and its numbers: the same beside every map, in the window and on pages.
 #pragma once
 
 #include <array>

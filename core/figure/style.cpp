@@ -152,7 +152,7 @@ std::span<const StyleField> style_fields() {
         {"methods", "a line under the figure with model, head, mask, interventions and version", &S::methods},
         {"color-bar", "color bar with the true range", &S::color_bar},
         {"grid-lines", "lines between the cells", &S::grid_lines},
-        {"values", "weights written into the cells that have room", &S::values},
+        {"values", "weights written into the cells where they fit", &S::values},
         {"join-words",
          "sub-words joined into words: a word's row is the mean of its pieces', its column their sum",
          &S::join_words},

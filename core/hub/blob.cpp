@@ -26,10 +26,9 @@ constexpr int kMaxTries = 5;  // of an interrupted connection, with less than th
 constexpr int64_t kProgress = 64 << 10;
 
 Error cannot_keep(const fs::path& path, int code) {
-    return Error{
-        display_path(path) + " cannot be written (" + std::strerror(code) +
-        "): free some space or set HF_HUB_CACHE to another folder; what has come is kept, and fetching "
-        "again goes on behind it."};
+    return Error{display_path(path) + " cannot be written (" + std::strerror(code) +
+                 "): free some space or set HF_HUB_CACHE to another folder; the downloaded part is "
+                 "kept, and fetching again resumes after it."};
 }
 
 /// Sleeps for `length`, or until cancelled.
@@ -132,7 +131,7 @@ Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, cons
         if (tries == kMaxTries)
             return Error{"The connection to the hub was cut while " + shortened(file.name) + " came (" +
                          (answer.cut.empty() ? "it ended early" : answer.cut) +
-                         "); what has come is kept: fetch " + t.repository + " again to go on."};
+                         "); the downloaded part is kept: fetch " + t.repository + " again to resume."};
         TRY_STATUS(rest_for(std::chrono::milliseconds(100 << tries), t.cancel));
     }
     return success();
@@ -203,7 +202,7 @@ Error hub_refusal(const HttpAnswer& answer, const std::string& endpoint, const s
     const std::string at = shortened(what) + (what == repository ? "" : " of " + repository);
     if (code == "GatedRepo" || answer.status == 403)
         return Error{repository + " is gated: accept its terms at " + endpoint + "/" + repository +
-                     ", and set HF_TOKEN to a token of yours."};
+                     ", and set HF_TOKEN to your token."};
     if (answer.status == 401)
         return Error{
             "The hub does not give " + at +

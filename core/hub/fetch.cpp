@@ -102,9 +102,8 @@ Status check_room(const HubTransfer& t, const std::vector<HubFile>& files) {
     if (problem || statvfs(t.folder().c_str(), &disk) != 0) return success();  // writing will report it
     const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
     if (needed <= free) return success();
-    return Error{t.repository + " needs " + short_bytes(needed) + ", and " + display_path(t.cache) +
-                 " has room for " + short_bytes(free) +
-                 "; free some space, or set HF_HUB_CACHE to another folder."};
+    return Error{t.repository + " needs " + short_bytes(needed) + ", and " + display_path(t.cache) + " has " +
+                 short_bytes(free) + " free; free some space, or set HF_HUB_CACHE to another folder."};
 }
 
 /// Completes sizes and hashes, and checks disk space.

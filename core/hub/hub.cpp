@@ -161,7 +161,7 @@ Result<HubPlace> hub_place() {
     if (out.token.size() > kLongestToken || !std::all_of(out.token.begin(), out.token.end(), plain))
         return Error{
             "The token (HF_TOKEN, or the file that huggingface_hub keeps) has characters that no token "
-            "has; write it anew, or unset it."};
+            "has; correct it, or unset it."};
     return out;
 }
 

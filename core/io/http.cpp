@@ -117,7 +117,7 @@ struct HttpClient::Hop {
         }
         if (static_cast<int64_t>(bytes.size()) > request.max - at)
             return Error{"The server sends more than the " + std::to_string(request.max) +
-                         " bytes that may come; what came is not used: try again later."};
+                         " bytes expected; the answer is not used: try again later."};
         TRY_STATUS(sink(at, bytes));
         at += static_cast<int64_t>(bytes.size());
         return success();

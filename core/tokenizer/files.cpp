@@ -117,7 +117,7 @@ Result<TokenizerPair> open_by_files(const TokenizerFolder& folder) {
 Error unknown_class(const TokenizerFolder& folder, const std::string& name) {
     const char* why = name == "BertJapaneseTokenizer" ? " (it cuts words with MeCab)" : "";
     return {folder.name() + ": its tokenizer is a " + name + ", which Headlight does not have" + why +
-            "; give token ids in place of text."};
+            "; give token ids instead of text."};
 }
 
 bool has_type(const Json& described, const TokenizerClass& row) {

@@ -236,4 +236,4 @@ def a_dossier_is_made_a_page_again():
     refused("all heads", "heads --corpus some.json -o x.html")
     some["heads"][0]["head"] = "encoder.1.99999999999"
     (FOLDER / "some.json").write_text(json.dumps(some))
-    refused("write the dossier anew", "heads --corpus some.json")
+    refused("write the dossier again", "heads --corpus some.json")

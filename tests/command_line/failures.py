@@ -281,7 +281,7 @@ def usage_points_to_the_verb_and_to_what_was_meant():
         (
             ["heads", "--trace", "t.safetensors", "--text", "a"],
             (
-                "--text and --trace cannot stand together; leave one of them out (see `headlight "
+                "--text and --trace cannot be used together; leave one of them out (see `headlight "
                 "heads --help`)"
             ),
         ),

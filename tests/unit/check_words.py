@@ -2,33 +2,20 @@
 """Check that texts say what the project says today; tests/unit/words.txt is the table of old words
 and new ones.
 
-    check_words.py ROOT [--all]
+    check_words.py ROOT
 
 Reads what a user reads: the string literals of core/ and app/, headers too, neighbors joined as
 the compiler joins them (help texts and messages are among them); the texts of assets/*.json,
-except sentences that a model reads; the documents; and the strings of the Python package. --all
-checks every part of the table in every room, and lists what is left there."""
+except sentences that a model reads; the documents; and the strings of the Python package. The
+comments and names of core/ and app/ are checked against the table's last part."""
 
 import ast
 import json
 import re
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("words.txt")
-ROOMS = [
-    f"app/{room}/*"
-    for room in ("gpu", "paint", "panels", "parts", "session", "views", "window")
-]
-ENGLISH = [
-    "*.md",
-    "assets/*",
-    "app/cli/*",
-    *ROOMS,
-    "models/python/*",
-]  # a room is added when its texts are in order
-COMMENTS = [*ROOMS]  # the same for comments and names, "core/model/*" for example
 DAMAGED = (
     "damaged|cut off|is empty|stopped early|too short"  # what fetching a file once more can mend
 )
@@ -123,22 +110,17 @@ def texts(root, globs, read):
     ]
 
 
-def against(rows, found, rooms=None):
-    """Sentences with old words; of all rooms, or of those named."""
-    held = [
-        (file, text)
-        for file, text in found
-        if rooms is None or any(fnmatch(file, room) for room in rooms)
-    ]
+def against(rows, found):
+    """Texts with old words."""
     for old, new in rows:
-        for file, text in held:
+        for file, text in found:
             for hit in re.finditer(old, text):
                 around = text[max(0, hit.start() - 30) : hit.end() + 30].strip()
                 yield f'{file} says "{around}"; write: {new}'
 
 
 def main():
-    root, everything = Path(sys.argv[1]), "--all" in sys.argv
+    root = Path(sys.argv[1])
     rows, bad, found = table(), [], []
     for globs, read in READ:
         part = texts(root, globs, read)
@@ -146,9 +128,8 @@ def main():
             bad.append(f"nothing is read of {', '.join(globs)}")
         found += part
     said = texts(root, SOURCES, comments)
-    bad += against(rows["Terms"], found)
-    bad += against(rows["English"], found, None if everything else ENGLISH)
-    bad += against(rows["Comments"], said, None if everything else COMMENTS)
+    bad += against(rows["Terms"] + rows["English"], found)
+    bad += against(rows["Comments"], said)
     bad += [
         f'{file} says "{text[:80]}" of a file that is not damaged'
         for file, text in found

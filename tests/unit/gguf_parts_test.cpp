@@ -105,7 +105,7 @@ TEST_CASE("GGUF: files that hold no model are refused by what they hold") {
     file.set("general.type", std::string("model"));
     CHECK(config_of(file));
     adapter.set("general.type", std::string("adapter"));
-    CHECK(says(message_of(config_of(adapter)), "holds \"adapter\" (general.type) in place of a model"));
+    CHECK(says(message_of(config_of(adapter)), "holds \"adapter\" (general.type), not a model"));
 }
 
 TEST_CASE("GGUF: biases are those that are stored") {

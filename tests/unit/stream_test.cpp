@@ -117,7 +117,7 @@ TEST_CASE("a corpus from a pipe equals that from a file, except for when errors 
     }
     const Piped none("\n \n"), cut("\"one\"\n{\"words\": 2}\n");
     CHECK(CorpusLines::of(none.out(), "-").error().message ==
-          "standard input has no text; write one a line.");
+          "standard input has no text; write one per line.");
     auto lines = *CorpusLines::of(cut.out(), "-.jsonl");
     CHECK(lines.line()->text == "one");
     CHECK(lines.advance().error().message.starts_with("Line 2 of standard input"));

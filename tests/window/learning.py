@@ -378,7 +378,7 @@ def a_control_shows_no_layer_that_the_model_lacks(display):
         r = w.wait(
             lambda r: (
                 not r["busy"]
-                and any(t.startswith("what leaves layer 3") for t in r.get("texts", []))
+                and any(t.startswith("output of layer 3") for t in r.get("texts", []))
             )
         )
         assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]

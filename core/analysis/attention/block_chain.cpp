@@ -91,7 +91,7 @@ struct ChainMaker {
         return !cross && layer.cross.q ? &layer.cross.norm : &layer.mlp_norm;
     }
     const char* z_formula() const {
-        return z_made_by == ZBy::given  ? "put in place"
+        return z_made_by == ZBy::given  ? "replaced"
                : z_made_by == ZBy::zero ? "0: ablated"
                : z_made_by == ZBy::mean ? "the mean of z over the text"
                                         : "Σ weight · v";
@@ -104,7 +104,7 @@ struct ChainMaker {
         const bool skipped = out_made_by == OutBy::skipped, out_given = out_made_by == OutBy::given;
         const Vector added = trace.attn_out(request.block, query, 1, pool).row(0).transpose();
         if (out_given)
-            add(ChainStep::projected, "attn_out", "put in place", added);
+            add(ChainStep::projected, "attn_out", "replaced", added);
         else if (!skipped)
             add(ChainStep::projected, w.post_norm ? "output" : "attn_out", w.o.bias ? "W_O z + b" : "W_O z",
                 trace.proj_out(request.block, query, 1, pool).row(0).transpose());

@@ -33,10 +33,9 @@ std::span<const InfluenceMethodRow> influence_methods() {
         {InfluenceMethod::rollout, "rollout", "rollout", "mean patterns, through all layers", false, false,
          nullptr},
         {InfluenceMethod::attribution_patching, "attribution-patching", "attribution patching",
-         "of two texts: how much of the metric the clean text's residual stream at each token would bring "
-         "back, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and added up over the "
-         "layers",
-         true, true, "shares of every layer added up, so the sum is no test"},
+         "of two texts: how much of the metric the clean text's residual stream at each token would "
+         "restore, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and summed over layers",
+         true, true},
     }};
     return kMethods;
 }
@@ -242,9 +241,9 @@ Status add_estimates(const InfluenceRuns& runs, const InfluenceRequest& request,
     if (!runs.prompt || runs.prompt->model != runs.trace.model)
         return Error{
             "Attribution patching needs two runs of one model: the corrupted text's, and that of a clean "
-            "text of as many tokens."};
+            "text with the same number of tokens."};
     if (request.written > 0)
-        return Error{"Attribution patching brings back one metric; leave the written tokens out."};
+        return Error{"Attribution patching restores one metric; leave out the written tokens."};
     const PatchRequest patch{PatchPart::resid_pre, {}, request.metric};
     TRY(const PatchMap map, empty_patch_map(*runs.prompt, runs.trace, patch, pool));
     TRY(const Matrix estimates, patch_estimates(map, *runs.prompt, runs.trace, pool, cancel));

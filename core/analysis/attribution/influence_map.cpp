@@ -149,9 +149,9 @@ Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceReque
     if (request.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
         return TokenScores{nullptr,
                            request.method == InfluenceMethod::attribution_patching
-                               ? "Type the clean text: another text of as many tokens, whose residual "
-                                 "stream is put into this one."
-                               : "Type the baseline: another text of as many tokens."};
+                               ? "Type the clean text: another text with the same number of tokens, whose "
+                                 "residual stream is patched into this one."
+                               : "Type the baseline: another text with the same number of tokens."};
     TokenScores now;
     if (request.method == InfluenceMethod::integrated_gradients) now.steps = request.steps;
     const auto step = [&](const Influence* known) {

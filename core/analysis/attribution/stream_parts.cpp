@@ -194,13 +194,13 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
         case PartKind::biases:
             return "biases";
         case PartKind::given:
-            return "put in place";
+            return "replaced input";
         case PartKind::given_head:
-            return head_name(c, part.block, part.head) + " put in place";
+            return head_name(c, part.block, part.head) + " (replaced)";
         case PartKind::given_attention:
-            return "attention " + block_name(c, part.block) + " put in place";
+            return "attention " + block_name(c, part.block) + " (replaced)";
         case PartKind::given_mlp:
-            return "MLP " + block_name(c, part.block) + " put in place";
+            return "MLP " + block_name(c, part.block) + " (replaced)";
         case PartKind::others:
             break;
     }

@@ -138,7 +138,7 @@ private:
 std::span<const TokenKindRow> token_kinds() {
     static constexpr std::array<TokenKindRow, kTokenKinds> kTable{{
         {TokenKind::first, "first", "the first token of a text"},
-        {TokenKind::piece, "piece", "a piece of a word behind its first"},
+        {TokenKind::piece, "piece", "a piece of a word after its first"},
         {TokenKind::number, "number", "begins with a digit"},
         {TokenKind::punctuation, "punctuation", "begins with no letter or digit; special tokens too"},
         {TokenKind::capitalized, "capitalized", "begins with a capital letter"},

@@ -79,7 +79,7 @@ Error CorpusLines::in_line(int number, const std::string& why) const {
 Result<std::string> CorpusLines::text_of(int number, std::string_view written) const {
     if (written.size() > (json_ ? kLongestLine : kLongestText))
         return in_line(number, "it has more than " + std::string(json_ ? "8 million" : "a million") +
-                                   " bytes; give one text a line.");
+                                   " bytes; write one text per line.");
     TRY_STATUS(check_is_text(written, "Line " + std::to_string(number) + " of " + name_));
     std::string text(written);
     if (json_) {
@@ -91,7 +91,7 @@ Result<std::string> CorpusLines::text_of(int number, std::string_view written) c
         text = said->get<std::string>();
     }
     if (text.size() > kLongestText)
-        return in_line(number, "it has more than a million bytes; give one text a line.");
+        return in_line(number, "it has more than a million bytes; write one text per line.");
     return text;
 }
 
@@ -136,7 +136,7 @@ Status CorpusLines::count_all(const CancelFlag* cancel) {
 
 Status CorpusLines::begin() {
     TRY_STATUS(advance());
-    return line_ ? success() : Status(Error{name_ + " has no text; write one a line."});
+    return line_ ? success() : Status(Error{name_ + " has no text; write one per line."});
 }
 
 Status CorpusLines::advance() {

@@ -64,7 +64,7 @@ nlohmann::ordered_json sums_json(const HeadOverTexts& head) {
 }
 
 Error out_of_range(const std::string& name, const std::string& key) {
-    return Error{name + ": " + key + " is beyond what a head can have; write the dossier anew."};
+    return Error{name + ": " + key + " is out of range for a head; write the dossier again."};
 }
 
 /// Reads a number; NaN if it is null or missing.
@@ -99,7 +99,7 @@ Result<CorpusLink> link_from(const Json& json, const std::string& name) {
     TRY(text.text, json_string(json, "text", "", name));
     constexpr size_t kMaxBytes = 4 * (kKeptCorpusText + 1);
     if (std::max({text.text.size(), out.query_token.size(), out.key_token.size()}) > kMaxBytes)
-        return Error{name + " holds a longer text than a dossier keeps; write it anew."};
+        return Error{name + " holds a longer text than a dossier keeps; write it again."};
     TRY(const bool cut, json_boolean(json, "cut", false, name));
     TRY(out.query_place, place_in(json, "query_place", name));
     TRY(out.key_place, place_in(json, "key_place", name));
@@ -137,7 +137,7 @@ Result<HeadDossier> head_from(const Json& json, const std::string& name) {
     TRY(const Json strongest, json_list(json, "strongest", name));
     if (strongest.size() > kMaxLinks)
         return Error{name + " lists more than " + std::to_string(kMaxLinks) +
-                     " pairs of a head; write it anew."};
+                     " pairs of a head; write it again."};
     for (const Json& link : strongest) {
         TRY(CorpusLink read, link_from(link, name));
         out.strongest.push_back(std::move(read));

@@ -42,7 +42,7 @@ Result<NamedHead> read_head(const std::string& path, const std::string& name) {
         out.kind.empty() || out.kind == "encoder" || out.kind == "decoder" || out.kind == "cross";
     if (!read || !known || std::max(out.layer, out.head) >= kMaxNumber)
         return Error{name + " names a head " + in_quotes(shortened(path, 40)) +
-                     ", which is none; write the dossier anew."};
+                     ", which does not exist; write the dossier again."};
     return out;
 }
 

@@ -18,7 +18,7 @@ namespace headlight {
 
 std::span<const PatchPartRow> patch_parts() {
     static constexpr std::array<PatchPartRow, 5> kTable{{
-        {PatchPart::resid_pre, "resid_pre", ChangeKind::patch_resid, "what enters a layer, at one position"},
+        {PatchPart::resid_pre, "resid_pre", ChangeKind::patch_resid, "a layer's input, at one position"},
         {PatchPart::attn_out, "attn_out", ChangeKind::patch_attention,
          "what a layer's attention adds, at one position"},
         {PatchPart::mlp_out, "mlp_out", ChangeKind::patch_mlp, "what a layer's MLP adds, at one position"},
@@ -57,8 +57,8 @@ std::string parting(const Trace& clean, const Trace& corrupted, int stack) {
         const auto labels = token_labels(t, stack);
         return at < isize(labels) ? in_quotes(labels[at]) : std::string("the end");
     };
-    return "they first differ at token " + std::to_string(at) + " (" + token(clean) + " and " + token(corrupted) +
-           ")";
+    return "they first differ at token " + std::to_string(at) + " (" + token(clean) + " and " +
+           token(corrupted) + ")";
 }
 
 Status check_alike(const Trace& clean, const Trace& corrupted) {
@@ -160,7 +160,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
     const float reach = std::max({1.0f, std::abs(map.clean.value), std::abs(map.corrupted.value)});
     if (!(std::abs(map.clean.value - map.corrupted.value) > kEqual * reach))
         return Error{metric_label(*clean.model, metric) + " is " + decimals(double(map.clean.value), 3) +
-                     " in both runs, so there is nothing that patching could bring back; choose another "
+                     " in both runs, so patching has nothing to restore; choose another "
                      "metric, or texts that differ in it."};
     map.warning = no_frame(clean, corrupted);
     map.blocks = rows_of(request, clean.config());

@@ -13,7 +13,7 @@ namespace headlight {
 /// Whether a receiver is computed after a sender, in the same stack: only then is there a path.
 bool reads_later(const ModelConfig& config, AttentionHead sender, AttentionHead receiver);
 
-/// What a receiver reads from the residual stream that lacks the sender.
+/// Selects which of a receiver's inputs lack the sender.
 enum class ReadPart { all, queries, keys, values };
 struct PathReceiver {
     AttentionHead head;

@@ -95,7 +95,7 @@ Result<int> parse_token(const Model& model, const std::string& typed, bool behin
         text = " " + text.substr(kBlank.size());
         exact = true;
     }
-    if (text.empty()) return Error{"The metric lacks a token; write one behind its kind, as in log p ball."};
+    if (text.empty()) return Error{"The metric lacks a token; write one after its kind, as in log p ball."};
     int id = token_of_bytes(model, exact || !behind_word ? text : " " + text);
     if (id < 0 && !exact && !behind_word) id = token_of_bytes(model, " " + text);
     if (id < 0) id = token_of_label(model, trimmed(text));

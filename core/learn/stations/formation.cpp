@@ -168,7 +168,7 @@ Result<Page> formation_page(const StationInput& input, const FormationState& sta
             Words{"The small model reads " + std::to_string(watched.shown().output().size()) +
                   " tokens; the sentence's last " + std::to_string(watched.left_out) + " are left out."});
     page.note = "step " + with_commas(watched.step()) + " of " + with_commas(run->steps.back()) + "; head " +
-                head_name(watched.config(), watched.head) + "; no head was given a start";
+                head_name(watched.config(), watched.head) + "; all heads trained from scratch";
     return page;
 }
 

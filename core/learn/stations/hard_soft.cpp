@@ -93,9 +93,9 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
         predicted{.center = place, .half = state.half_width, .gaussian = true};
     BarRows bars{.columns = key_labels(input), .cells = cells_of(row.query, keys)};
     add_bars(bars, row, "Soft, global", "softmax(s)", "Bahdanau et al. 2015", row.weights);
-    add_bars(bars, row, "Hard: the heaviest", "1 at the largest", "temperature 0",
+    add_bars(bars, row, "Hard: the largest", "1 at the largest", "temperature 0",
              heaviest_alone(row.weights));
-    add_bars(bars, row, "Hard: by chance", "share of the draws", "Xu et al. 2015",
+    add_bars(bars, row, "Hard: at random", "share of the draws", "Xu et al. 2015",
              shares(draws.counts, state.draws), std::to_string(state.draws) + " draws");
     add_bars(bars, row, "Local, monotonic", "p = t, keys p − D … p + D", "Luong et al. 2015",
              local_weights(row.scores, row.allowed, monotonic));

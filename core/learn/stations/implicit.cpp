@@ -110,7 +110,7 @@ Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, T
         page.blocks = {Words{"Type a sentence of at most 128 tokens: each of them is asked."}};
         return page;
     }
-    page.note = "what leaves layer " + std::to_string(layer) + " at " +
+    page.note = "output of layer " + std::to_string(layer) + " at " +
                 in_quotes(token_labels(trace, block.stack)[query]) + "; weights of head " +
                 head_name(trace.config(), in.block, in.head);
     TRY(const auto rows, implicit_rows(in, layer, query, masked_pattern(trace, in.block, in.head), pool));

@@ -48,7 +48,7 @@ Error wrong_count(const std::string& text, const MaskKind& kind) {
     constexpr const char* counts[] = {"no number", "one number", "two numbers"};
     constexpr const char* examples[] = {"", ":4", ":1:4"};
     return Error{"The mask " + in_quotes(text) + " takes " + counts[kind.numbers] +
-                 " behind its name, as in " + in_quotes(kind.name + std::string(examples[kind.numbers])) +
+                 " after its name, as in " + in_quotes(kind.name + std::string(examples[kind.numbers])) +
                  " (" + kind.help + ")."};
 }
 
@@ -178,7 +178,7 @@ Result<Mask> Mask::parse(const std::string& text) {
             const int min = kind.min[i - 1];
             if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < min ||
                 number > 1'000'000)
-                return Error{"The mask " + in_quotes(text) + " needs whole numbers behind its colons" +
+                return Error{"The mask " + in_quotes(text) + " needs whole numbers after its colons" +
                              (min ? ", a window of at least " + std::to_string(min) : "") + "; write " +
                              kind.help + "."};
             mask.numbers_.push_back(number);

@@ -33,7 +33,7 @@ Status check_is_model(const Gguf& file, const std::string& name) {
     const Json& type = file.value("general.type");
     if (!type.is_string() || type == "model") return success();
     return Error{name + " holds " + in_quotes(shortened(type.get<std::string>())) +
-                 " (general.type) in place of a model; use the model's own file."};
+                 " (general.type), not a model; use the model's own file."};
 }
 
 /// Refuses mixtures of experts before their tensors are found missing: by the metadata, or by the experts'
@@ -135,7 +135,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
     return success();
 }
 
-/// How many tokens, and token types, have a row.
+/// Counts the rows of tokens, and of token types.
 Status count_embeddings(const Gguf& file, Json& config, const std::string& name) {
     const auto embedding = file.tensors.find("token_embd.weight");
     if (embedding == file.tensors.end() || embedding->second.shape.size() != 2)
