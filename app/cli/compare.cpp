@@ -1,7 +1,6 @@
 #include "analysis/comparison/compare.h"
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <optional>
 
 #include "analysis/attention/head_stats.h"

@@ -1,6 +1,5 @@
 // Writes generated documents: keys, commands and verbs as pages, models and controls as parts of pages.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "cli/manual.h"
 #include "cli/verbs.h"

@@ -3,9 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <iostream>
-#include <iterator>
 
 #include "analysis/patching/patch.h"
 #include "base/cast.h"

@@ -1,7 +1,6 @@
 // Turns the options of render into a drawing.
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "analysis/corpus/dossier.h"
 #include "analysis/prediction/generate.h"

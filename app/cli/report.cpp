@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "analysis/attention/head_summary.h"
 #include "analysis/comparison/compare.h"

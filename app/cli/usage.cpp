@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
 
 #include "base/cast.h"
 #include "base/quoted.h"

@@ -3,7 +3,6 @@
 #include <GLFW/glfw3.h>
 #include <utf8proc.h>
 
-#include <algorithm>
 #include <tuple>
 
 #include "base/cast.h"

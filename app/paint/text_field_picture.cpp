@@ -1,7 +1,6 @@
 // Draws a text field: shapes the text around the caret, maps bytes to positions, fills the texture.
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "base/cast.h"
 #include "base/utf8.h"

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/cast.h"
 #include "paint/explanations.h"
 
 namespace headlight {

@@ -1,6 +1,5 @@
 // Draws curves, and points in a plane.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 

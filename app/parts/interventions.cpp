@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 
 #include "io/json.h"
-#include "parts/controls.h"
 #include "parts/intervention_rules.h"
 
 namespace headlight {

@@ -1,7 +1,6 @@
 #include "parts/matrix_view.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "parts/controls.h"
 

@@ -1,7 +1,5 @@
 #include "session/field_visitors.h"
 
-#include <algorithm>
-
 #include "io/json.h"
 
 namespace headlight {

@@ -1,6 +1,5 @@
 #include "session/history.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/check.h"

@@ -1,6 +1,5 @@
 #include "session/save_path.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 

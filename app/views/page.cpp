@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 
 #include "analysis/comparison/compare.h"
 #include "figure/canvas.h"
@@ -10,7 +9,6 @@
 #include "figure/file_formats.h"
 #include "figure/methods.h"
 #include "paint/layout.h"
-#include "views/views.h"
 
 namespace headlight {
 

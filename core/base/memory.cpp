@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
-#include <string>
 
 #include "base/check.h"
 #include "base/memory_limits.h"

@@ -1,7 +1,6 @@
 // Stores rows in shared blocks.
 #include "base/rows.h"
 
-#include <algorithm>
 #include <iterator>
 
 namespace headlight {

@@ -1,7 +1,5 @@
 #include "figure/file_formats.h"
 
-#include <algorithm>
-
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/listed.h"

@@ -1,6 +1,5 @@
 // Draws all heads, or some: a grid of thumbnails, layers down and heads across.
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "analysis/attention/head_summary.h"

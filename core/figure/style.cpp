@@ -1,7 +1,6 @@
 // Reads and writes figure styles.
 #include "figure/style.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>

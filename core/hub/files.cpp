@@ -2,13 +2,10 @@
 #include "hub/files.h"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "base/digest.h"
 #include "base/memory.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "hub/library.h"
 #include "io/gguf_parts.h"
 #include "io/json.h"
 #include "model/loading/weights.h"

@@ -3,7 +3,6 @@
 #include "hub/library.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include "hub/hub.h"
@@ -11,7 +10,6 @@
 #include "io/gguf_parts.h"
 #include "io/json.h"
 #include "model/loading/quantized.h"
-#include "model/model.h"
 
 namespace headlight {
 

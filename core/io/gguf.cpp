@@ -1,7 +1,6 @@
 // Parses GGUF. Bounds every count by the bytes left before reading or allocating for it.
 #include "io/gguf.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "base/quoted.h"

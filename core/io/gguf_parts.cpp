@@ -1,7 +1,6 @@
 // Finds and joins the parts of split GGUF files.
 #include "io/gguf_parts.h"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdio>

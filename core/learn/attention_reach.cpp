@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
-
-#include "base/check.h"
 
 namespace headlight {
 

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "base/cast.h"
-#include "base/check.h"
 #include "kernels/choice.h"
 #include "model/attention_products.h"
 

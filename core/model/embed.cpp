@@ -2,7 +2,6 @@
 // last layer.
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <numeric>
 
 #include "base/cast.h"

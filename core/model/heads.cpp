@@ -1,12 +1,10 @@
 // Names blocks and heads, and reads their names.
 #include "model/heads.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <span>
 
-#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {

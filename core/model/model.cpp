@@ -1,9 +1,6 @@
 // Opens models and answers for their configuration.
 #include "model/model.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/memory.h"
 #include "base/quoted.h"
 #include "io/gguf_parts.h"

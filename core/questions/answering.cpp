@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
 

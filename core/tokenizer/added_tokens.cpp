@@ -5,7 +5,6 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
-#include "tokenizer/token_model.h"
 #include "tokenizer/unicode_forms.h"
 
 namespace headlight {

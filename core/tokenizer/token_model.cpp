@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <string>
 
-#include "base/cast.h"
 #include "model/interventions/patch_change.h"
 
 namespace headlight {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "session/commands/word_parsers.h"
 
 namespace headlight {
 

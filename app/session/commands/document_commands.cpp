@@ -1,6 +1,5 @@
 // Commands for models, texts and files.
 #include <charconv>
-#include <filesystem>
 #include <utility>
 
 #include "base/quoted.h"

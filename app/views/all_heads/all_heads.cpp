@@ -2,7 +2,6 @@
 #include "views/all_heads/all_heads.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "base/cast.h"

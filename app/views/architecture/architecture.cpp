@@ -3,7 +3,6 @@
 #include "views/architecture/architecture.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/cast.h"
 #include "hub/hub.h"

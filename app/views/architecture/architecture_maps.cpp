@@ -1,6 +1,5 @@
 // Draws the three kinds of attention of one layer side by side, numbered as in the diagram.
 #include <algorithm>
-#include <cmath>
 
 #include "base/cast.h"
 #include "base/utf8.h"

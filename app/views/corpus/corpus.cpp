@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "paint/toolbar.h"
 #include "session/commands/command_rows.h"
-#include "session/commands/commands.h"
 #include "session/dossier_page.h"
 #include "session/file_dialog.h"
 #include "views/page.h"

@@ -1,7 +1,6 @@
 #include "views/heat_map/heat_map.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/cast.h"
@@ -10,7 +9,6 @@
 #include "parts/intervention_rules.h"
 #include "parts/interventions.h"
 #include "parts/map_parts.h"
-#include "parts/token_axis.h"
 #include "views/tables.h"
 #include "views/views.h"
 

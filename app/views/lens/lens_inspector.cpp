@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "base/utf8.h"
-#include "parts/generation.h"
 #include "parts/metric.h"
 #include "parts/side_panel.h"
 #include "views/lens/lens.h"

@@ -1,7 +1,6 @@
 #include "views/lines/lines.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 

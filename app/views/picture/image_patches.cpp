@@ -1,7 +1,6 @@
 #include "views/picture/image_patches.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "paint/layout.h"

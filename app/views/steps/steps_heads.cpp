@@ -1,7 +1,5 @@
 // Draws the chain from q to ΔE in every head of a block, side by side.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "paint/matrix.h"
 #include "parts/controls.h"

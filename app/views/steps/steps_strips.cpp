@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "base/cast.h"
 #include "paint/matrix.h"

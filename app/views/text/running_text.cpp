@@ -1,8 +1,6 @@
 #include "views/text/running_text.h"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "io/json.h"
 #include "parts/controls.h"

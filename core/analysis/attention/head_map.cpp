@@ -1,8 +1,6 @@
 // Arranges heads by the similarity of their patterns.
 #include "analysis/attention/head_map.h"
 
-#include <algorithm>
-
 #include "analysis/attribution/pca.h"
 #include "base/cast.h"
 

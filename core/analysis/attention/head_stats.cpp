@@ -10,7 +10,6 @@
 #include <random>
 #include <unordered_map>
 
-#include "base/cast.h"
 #include "kernels/choice.h"
 
 namespace headlight {

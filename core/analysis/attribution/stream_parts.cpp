@@ -1,7 +1,6 @@
 // Splits the residual stream of a token into parts.
 #include "analysis/attribution/stream_parts.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "analysis/attribution/embedding_parts.h"

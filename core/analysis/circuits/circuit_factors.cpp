@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "analysis/circuits/direct.h"
 #include "base/cast.h"

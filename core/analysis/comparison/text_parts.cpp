@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "analysis/comparison/words.h"

@@ -1,7 +1,6 @@
 #include "analysis/patching/explanation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>

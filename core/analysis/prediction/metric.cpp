@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analysis/comparison/compare.h"
-#include "base/cast.h"
 #include "base/check.h"
 #include "base/quoted.h"
 

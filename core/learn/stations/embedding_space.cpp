@@ -2,7 +2,6 @@
 #include "learn/stations/embedding_space.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <sstream>

@@ -1,7 +1,6 @@
 // Computes the station "Why divide by √d_k".
 #include "learn/stations/scale.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "learn/dot_products.h"

@@ -1,9 +1,7 @@
 // Computes the station "Score functions".
 #include "learn/stations/score_functions.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "base/quoted.h"
 #include "learn/normalizers.h"

@@ -1,8 +1,6 @@
 // Computes the station "Sequence to sequence without attention".
 #include "learn/stations/seq2seq.h"
 
-#include <array>
-
 #include "analysis/prediction/generate.h"
 #include "base/quoted.h"
 #include "base/utf8.h"

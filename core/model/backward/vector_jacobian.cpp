@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/spare.h"
-#include "kernels/choice.h"
 #include "model/activation.h"
 
 namespace headlight {

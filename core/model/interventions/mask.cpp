@@ -4,7 +4,6 @@
 #include <charconv>
 #include <filesystem>
 
-#include "base/cast.h"
 #include "base/quoted.h"
 #include "io/json.h"
 #include "io/mapped_file.h"

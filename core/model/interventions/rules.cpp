@@ -2,7 +2,6 @@
 #include "model/interventions/rules.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "base/cast.h"
