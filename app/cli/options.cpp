@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 
 #include "analysis/patching/patch.h"
@@ -34,8 +33,7 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
         into.clear();
         for (const std::string& part : comma_list(text)) {
             int id = 0;
-            const auto done = std::from_chars(part.data(), part.data() + part.size(), id);
-            if (done.ec != std::errc() || done.ptr != part.data() + part.size())
+            if (!read_number(part, id))
                 throw CLI::ValidationError(
                     name, in_quotes(text) +
                               " must be whole numbers with one comma between them, 1,2,3 for example");

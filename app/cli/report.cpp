@@ -59,7 +59,7 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
         for (const HeadSummary& h : heads) values.push_back(h.statistics[column]);
         for (const int i : order_by(values, statistic->ascending)) {
             const AttentionHead head = c.head_at(i);
-            if (std::isnan(values[i]) || std::find(out.begin(), out.end(), head) != out.end()) continue;
+            if (std::isnan(values[i]) || contains(out, head)) continue;
             out.push_back(head);
             break;
         }

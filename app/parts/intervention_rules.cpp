@@ -138,14 +138,9 @@ void draw_rule_row(Scene& s, Rect r, const std::string& name, const Change& chan
     write(ui, lines, kCaptionMono, ui.colors->t3, rule_details(s, change));
 }
 
-bool rule_is_active(const Scene& s, const Change& change) {
-    const auto& changes = s.session.document.intervention.changes;
-    return std::find(changes.begin(), changes.end(), change) != changes.end();
-}
-
 void draw_rule(Scene& s, Rect r, const Rule& rule) {
     Ui& ui = s.ui;
-    const bool on = rule_is_active(s, rule.change);
+    const bool on = contains(s.session.document.intervention.changes, rule.change);
     const Rect back = inset(r, -gap::small, 1);
     const Hit h = ui.control("rule/" + rule.name, back);
     if (h.hovered || on) ui.fill(back, on ? ui.colors->accent_fill : ui.colors->bg3, size::corner);

@@ -1,10 +1,13 @@
-// Converts between integer types without silent loss: counts are int, also as an index into a std::vector;
-// sizes of files and allocations have 64 bits.
+// Converts numbers without silent loss: counts are int, also as an index into a std::vector; sizes of files
+// and allocations have 64 bits.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -32,8 +35,21 @@ constexpr const auto& row_of(const Table& table, Enumerator enumerator) {
     return table[row];
 }
 
+/// Returns whether a value is in a container.
+template <class Container, class Value>
+constexpr bool contains(const Container& container, const Value& value) {
+    return std::find(std::begin(container), std::end(container), value) != std::end(container);
+}
+
 /// Rounds to the nearest integer; for values up to the size of an image.
 inline int round_int(double value) { return static_cast<int>(std::lround(value)); }
+
+/// Reads a text that is one number and nothing else.
+template <class Number>
+bool read_number(std::string_view text, Number& value) {
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    return read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
 
 /// Returns a character as a byte, 0 to 255.
 constexpr unsigned char as_byte(char c) { return static_cast<unsigned char>(c); }

@@ -56,10 +56,8 @@ struct Setter {
 
     Status operator()(double FigureStyle::*member) const {
         double value = 0;
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool unset = value == 0 && FigureStyle().*member == 0;
-        const bool fits = read.ec == std::errc() && read.ptr == text.data() + text.size() &&
-                          ((value >= field.low && value <= field.high) || unset);
+        const bool whole = read_number(text, value), unset = value == 0 && FigureStyle().*member == 0;
+        const bool fits = whole && ((value >= field.low && value <= field.high) || unset);
         if (!fits)
             return wrong(field, text,
                          "a number from " + number_text(field.low) + " to " + number_text(field.high));

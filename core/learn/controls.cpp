@@ -5,17 +5,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight::learn {
 
 namespace {
-
-template <class Number>
-bool read_number(std::string_view text, Number& value) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
 
 /// Sets the control of one key, and lists the keys in case there is no such control.
 class Setter final : public ControlVisitor {

@@ -1,7 +1,6 @@
 // Names blocks and heads, and reads their names.
 #include "model/heads.h"
 
-#include <charconv>
 #include <cmath>
 #include <span>
 
@@ -92,9 +91,7 @@ Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& t
     const std::string layer = text.substr(0, dot),
                       number = dot == std::string::npos ? "" : text.substr(dot + 1);
     int head = 0;
-    const auto read = std::from_chars(number.data(), number.data() + number.size(), head);
-    const bool whole =
-        read.ec == std::errc() && read.ptr == number.data() + number.size() && number[0] != '-';
+    const bool whole = read_number(number, head) && number[0] != '-';
     const int last = config.blocks() - 1;
     for (int block = 0; whole && block <= last; ++block)
         if (const std::string path = block_path(config, block);

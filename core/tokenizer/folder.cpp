@@ -2,7 +2,6 @@
 // added_tokens_decoder it reads neither special_tokens_map.json nor added_tokens.json.
 #include "tokenizer/folder.h"
 
-#include <algorithm>
 
 #include "base/cast.h"
 #include "io/mapped_file.h"
@@ -20,10 +19,6 @@ Result<Json> read_optional(const fs::path& path) {
     TRY(Json json, read_json(path, JsonNumbers::any));
     if (!json.is_object()) return Error{display_path(path) + " must be an object; correct the file."};
     return json;
-}
-
-bool is_special_name(std::string_view key) {
-    return std::find(kSpecialNames.begin(), kSpecialNames.end(), key) != kSpecialNames.end();
 }
 
 /// Reads a token given as text or as an object.
@@ -71,7 +66,7 @@ Status take_lists(const Json& object, const std::string& name, TokenizerFolder& 
 /// Reads every entry of an object that names special tokens.
 Status take_tokens(const Json& object, const std::string& name, TokenizerFolder& out) {
     for (const auto& [key, value] : object.items()) {
-        if (is_special_name(key)) {
+        if (contains(kSpecialNames, key)) {
             std::optional<AddedToken> token;
             if (!value.is_null()) {
                 TRY(token, read_token(value, key, name));

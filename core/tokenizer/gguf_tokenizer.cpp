@@ -119,7 +119,7 @@ Result<TokenizerParts> sentence_piece_parts(const Entries& e, bool unigram, bool
     file.kinds = e.kinds;
     file.unigram = unigram;
     file.join_blanks = false;
-    file.byte_fallback = std::find(e.kinds.begin(), e.kinds.end(), PieceKind::byte) != e.kinds.end();
+    file.byte_fallback = contains(e.kinds, PieceKind::byte);
     TRY(file.add_blank, e.flag("add_space_prefix", add_blank));
     if (unigram) {  // llama.cpp joins spaces only in Unigram models
         TRY(file.join_blanks, e.flag("remove_extra_whitespaces", false));

@@ -158,7 +158,7 @@ bool is_punctuation(char32_t c) {
         {0x2E43, 0x2E5D},   {0x10EAD, 0x10F89}, {0x1144B, 0x1145D}, {0x11660, 0x116B9},
         {0x1183B, 0x11FFF}, {0x12FF1, 0x12FF2}, {0x16E97, 0x16FE2}, {0x1E95E, 0x1E95F}};
     constexpr char32_t once[] = {0x166D, 0x111C9};  // former punctuation
-    if (std::find(std::begin(once), std::end(once), c) != std::end(once)) return true;
+    if (contains(once, c)) return true;
     if (std::any_of(std::begin(later), std::end(later),
                     [&](const auto& r) { return c >= r.first && c <= r.second; }))
         return false;

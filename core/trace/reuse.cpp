@@ -117,10 +117,6 @@ int common_tokens(const Sequence& before, const Sequence& now) {
     return i;
 }
 
-bool differ(const Extents& extents) {
-    return std::find(extents.begin(), extents.end(), kDiffers) != extents.end();
-}
-
 /// Counts the leading rows that depend only on one another: extents[i] ≤ count for all of them.
 int closed_rows(const Extents& extents) {
     int closed = 0, furthest = 0;
@@ -152,7 +148,7 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
             note_block(*then.cross, *rules[l].cross, false, extents);
         if (then.changed.no_mlp != rules[l].changed.no_mlp) all_differ(extents);
         note_given(then.changed.mlp_out, rules[l].changed.mlp_out, extents);
-        if (same_tokens && !differ(extents)) same_layers = l + 1;
+        if (same_tokens && !contains(extents, kDiffers)) same_layers = l + 1;
     }
     if (same_layers == layers) return {true, 0, 0};
     const int rows = closed_rows(extents);

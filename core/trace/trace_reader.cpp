@@ -1,7 +1,6 @@
 // Reads a trace file's description of its model and tokens.
 #include "trace/trace_reader.h"
 
-#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <map>
@@ -89,7 +88,7 @@ Result<ModelConfig> TraceReader::config() const {
     ModelConfig c;
     TRY(const std::string kind, json_string(json, "kind", "decoder", name));
     constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
-    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds))
+    if (!contains(kKinds, kind))
         return error("it calls its model " + in_quotes(kind) +
                      ", a kind that Headlight does not know; record the trace again.");
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder

@@ -1,7 +1,7 @@
 // Commands for models, texts and files.
-#include <charconv>
 #include <utility>
 
+#include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "hub/library.h"
@@ -159,8 +159,7 @@ const char* reads_words(const CommandContext& c) {
 Status start_example(CommandContext& c, const std::string& words) {
     const auto all = examples_for(*c.model());
     size_t number = all.size();
-    const auto read = std::from_chars(words.data(), words.data() + words.size(), number);
-    if (read.ptr != words.data() + words.size() || number >= all.size())
+    if (!read_number(words, number) || number >= all.size())
         return Error{"There is no example " + in_quotes(words) + " for " + c.model()->name +
                      "; they are numbered 0 … " + std::to_string(all.size() - 1) + "."};
     const Example& example = all[number];

@@ -35,7 +35,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 }  // namespace
 
 bool KeyChord::edits_text() const {
-    const bool arrow = std::find(std::begin(kArrows), std::end(kArrows), key) != std::end(kArrows);
+    const bool arrow = contains(kArrows, key);
     const bool sideways = key == key_named("←") || key == key_named("→");
     if (control)
         return key < 128 && std::string_view("ACVXYZ").find(static_cast<char>(key)) != std::string_view::npos;

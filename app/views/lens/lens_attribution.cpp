@@ -22,9 +22,7 @@ struct Attributed {
     std::vector<std::pair<Index, Index>> given;  // cells that the user replaced
     int heads = 0;
     std::vector<std::pair<std::string, float>> ends;
-    bool is_given(Index row, Index column) const {
-        return std::find(given.begin(), given.end(), std::pair{row, column}) != given.end();
-    }
+    bool is_given(Index row, Index column) const { return contains(given, std::pair{row, column}); }
 };
 
 /// Names a part without a cell; "" for one with a cell.

@@ -63,8 +63,7 @@ void find_name_movers(const Trace& trace, int block, int query, int answer, PerH
     const auto promoted = promoted_by(trace, block, query, pool);
     for (int head = 0; head < isize(promoted); ++head) {
         const auto& ids = promoted[head];
-        if (std::find(ids.begin(), ids.end(), answer) != ids.end())
-            out[AttentionHead{block, head}].answer = weights[head];
+        if (contains(ids, answer)) out[AttentionHead{block, head}].answer = weights[head];
     }
 }
 

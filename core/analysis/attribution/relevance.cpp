@@ -12,10 +12,6 @@ namespace headlight {
 
 namespace {
 
-bool among(const std::vector<int>& blocks, int block) {
-    return std::find(blocks.begin(), blocks.end(), block) != blocks.end();
-}
-
 std::vector<int> included_heads(const Trace& trace, const IncludedHeads& included, int block) {
     std::vector<int> out;
     for (int h = 0; h < trace.config().heads(block); ++h)
@@ -35,7 +31,7 @@ RelevanceWalk::RelevanceWalk(const Trace& trace, const IncludedHeads& included, 
 
 void RelevanceWalk::begin(int block) {
     end_block();
-    if (!among(blocks_, block)) return;
+    if (!contains(blocks_, block)) return;
     walk_.go_to(block);
     block_ = block;
     const Index starts = walk_.moving(trace_.config().block(block).stack).rows();
@@ -75,7 +71,7 @@ WeightedPatterns::WeightedPatterns(const Trace& trace, const IncludedHeads& incl
 
 void WeightedPatterns::begin(int block) {
     finish();
-    if (!among(blocks_, block)) return;
+    if (!contains(blocks_, block)) return;
     check_fits(int64_t{trace_.query_count(block)} * trace_.key_count(block) * 4);
     sum_ = Matrix::Zero(trace_.query_count(block), trace_.key_count(block));
     heads_ = included_heads(trace_, included_, block);

@@ -230,9 +230,7 @@ Result<PredictionPair> answer_prediction_pair(const Runs& runs, const Prediction
     const auto places_a = predicting_positions(a), places_b = predicting_positions(*b);
     const bool chosen = w.position >= 0 && w.position < a.output().size();
     out.position_a = chosen ? w.position : places_a.empty() ? -1 : places_a[0];
-    out.position_b = !chosen || std::find(places_a.begin(), places_a.end(), w.position) != places_a.end()
-                         ? places_b.empty() ? -1 : places_b[0]
-                         : -1;
+    out.position_b = !chosen || contains(places_a, w.position) ? places_b.empty() ? -1 : places_b[0] : -1;
     if (out.position_b < 0 && out.position_a >= 0)
         out.position_b = out.positions[index_of(out.positions, out.position_a)].b;
     if (out.position_a >= 0 && out.position_b >= 0)

@@ -106,13 +106,9 @@ private:
             out_.edges.push_back({.from = head, .to_answer = true, .effect = out_.direct[head]});
         for (const int i : by_size(out_.ablated.values())) {
             const AttentionHead head = config_.head_at(i);
-            if (isize(senders_) < kSenders && !is_in_circuit(head)) senders_.push_back(head);
+            if (isize(senders_) < kSenders && !contains(out_.heads, head)) senders_.push_back(head);
         }
         std::sort(out_.heads.begin(), out_.heads.end());
-    }
-
-    bool is_in_circuit(AttentionHead head) const {
-        return std::find(out_.heads.begin(), out_.heads.end(), head) != out_.heads.end();
     }
 
     std::vector<PathReceiver> receivers_of(AttentionHead sender) const {
@@ -131,7 +127,7 @@ private:
             const auto receivers = receivers_of(sender);
             if (receivers.empty()) continue;
             TRY(const auto effects, cuts_->effects_through(sender, receivers));
-            const bool is_new = !is_in_circuit(sender);
+            const bool is_new = !contains(out_.heads, sender);
             const float strongest = std::abs(effects[by_size(effects).front()]);
             const bool joins = is_new && strongest >= out_.edges_from &&
                                isize(out_.heads) + isize(joining) < out_.asked.max_heads;

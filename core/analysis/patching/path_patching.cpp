@@ -134,7 +134,7 @@ Result<MetricValues> PathCuts::without_heads(std::span<const AttentionHead> head
     ForwardRequest request = clean_.request;
     for (int i = 0; i < clean_.config().head_count(); ++i) {
         const AttentionHead head = clean_.config().head_at(i);
-        const bool listed = std::find(heads.begin(), heads.end(), head) != heads.end();
+        const bool listed = contains(heads, head);
         if (listed == (which == Ablate::listed)) request.intervention.changes.push_back(zeroed(head));
     }
     TRY(const auto run, run_trace(clean_.model, std::move(request), pool_, cancel_, &clean_));

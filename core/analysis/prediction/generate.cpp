@@ -14,10 +14,6 @@ namespace headlight {
 
 namespace {
 
-bool contains(const std::vector<int>& ids, int id) {
-    return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
 Vector log_probabilities(const Vector& logits) {
     const float largest = logits.maxCoeff();
     return logits.array() - (largest + std::log((logits.array() - largest).exp().sum()));

@@ -1,7 +1,6 @@
 // Spells, parses and labels metrics.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <functional>
 #include <optional>
 
@@ -24,9 +23,7 @@ bool is_quoted(const std::string& text) {
 
 std::optional<int> number_in(std::string_view text) {
     int number = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = !text.empty() && read.ec == std::errc() && read.ptr == text.data() + text.size();
-    return whole ? std::optional(number) : std::nullopt;
+    return read_number(text, number) ? std::optional(number) : std::nullopt;
 }
 
 bool is_id(const Model& model, std::optional<int> id) { return id && *id >= 0 && *id < model.config.vocab; }

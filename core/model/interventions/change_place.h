@@ -1,7 +1,6 @@
 // Reads and spells where a change acts: heads, layers, kinds of attention, cells.
 #pragma once
 
-#include <charconv>
 #include <string>
 
 #include "model/interventions/change.h"
@@ -43,12 +42,5 @@ Error unusable(const std::string& text, const std::string& helps);
 /// Reads "off" or "shuffle:7", the value of a change of positions.
 bool read_order(const std::string& text, float& value);
 std::string order_name(float value);
-
-/// Reads a text that is one number and nothing else.
-template <class Number>
-bool read_number(const std::string& text, Number& value) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
 
 }  // namespace headlight

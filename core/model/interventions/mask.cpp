@@ -1,7 +1,6 @@
 // Defines the table of masks, parses their names and reads mask files.
 #include "model/interventions/mask.h"
 
-#include <charconv>
 #include <filesystem>
 
 #include "base/quoted.h"
@@ -173,10 +172,8 @@ Result<Mask> Mask::parse(const std::string& text) {
         mask.kind_ = &kind;
         for (size_t i = 1; i < parts.size(); ++i) {
             int number = 0;
-            const auto read = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), number);
             const int min = kind.min[i - 1];
-            if (read.ec != std::errc() || read.ptr != parts[i].data() + parts[i].size() || number < min ||
-                number > 1'000'000)
+            if (!read_number(parts[i], number) || number < min || number > 1'000'000)
                 return Error{"The mask " + in_quotes(text) + " needs whole numbers after its colons" +
                              (min ? ", a window of at least " + std::to_string(min) : "") + "; write " +
                              kind.help + "."};
