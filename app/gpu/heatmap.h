@@ -42,7 +42,6 @@ struct HeatmapDraw {
     ImVec4 rect;          // x, y, width, height in window pixels
 };
 
-/// A slot for one thumbnail.
 struct GridSlot {
     int index = 0;      // of the head in the atlas; −1: an empty slot
     float fade = 0;     // 0 … 1 towards the background

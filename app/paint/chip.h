@@ -12,7 +12,6 @@ struct Chip {
     Font font = kCaptionMono;
 };
 
-/// The width of a chip with its full text.
 float chip_width(Ui& ui, const Chip& chip);
 float chip_width(Ui& ui, const std::string& token);
 void draw_chip(Ui& ui, Rect r, const Chip& chip);

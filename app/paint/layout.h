@@ -61,7 +61,6 @@ inline Rect square_at(ImVec2 center, float side) {
     return {center.x - side / 2, center.y - side / 2, side, side};
 }
 
-/// Whether a line crosses a rectangle.
 bool crosses(const Rect& r, ImVec2 from, ImVec2 to);
 
 /// One of equal columns or rows of a rectangle.
@@ -138,7 +137,6 @@ public:
     float values = 68;     // room right of them
 
     void skip(float points) { y += points * tight; }
-    /// The next line.
     Rect line(float high = 24) const { return line_at(at, y, high); }
     /// Draws a caption above lines, and a heading for their values.
     void heading(const std::string& text, const std::string& right = "");

@@ -22,7 +22,6 @@ Matrix signed_places_of(const Matrix& values, float largest);
 /// The largest size of a value that is a number; a little more than 0 where there is none.
 float largest_size(const Matrix& values);
 
-/// Draws the cells over a rectangle.
 void draw_matrix(Ui& ui, Rect r, MatrixCells cells);
 
 /// The gap between cells of this size; 0 if they touch.

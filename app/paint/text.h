@@ -69,7 +69,6 @@ public:
     float draw_centered(float x, float y, Font font, ImU32 color, std::string_view text);
     /// Wraps at `wrap`; y is the top. Returns the height.
     float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
-    /// The height of the wrapped text.
     float wrapped_height(float wrap, Font font, const std::string& text) const;
     /// Truncates a text with … to fit.
     std::string fitted(Font font, const std::string& text, float room);

@@ -21,7 +21,6 @@ public:
     Rect take(float width) { return take(width, apart); }
     /// The same at the end of the line.
     Rect take_end(float width, float apart = kApart) { return take_right(line_, width, apart); }
-    /// Starts a new line.
     void new_line();
     Rect rest() const { return {x_, line_.y, std::max(0.0f, line_.right() - x_), line_.h}; }
     float bottom() const { return line_.bottom(); }

@@ -157,7 +157,6 @@ public:
     /// frame, or −1.
     int choice(float& x, float middle, const char* label, const std::string& path,
                const std::vector<std::string>& items, int current);
-    /// The width that takes.
     float choice_width(const char* label, const std::vector<std::string>& items);
     /// A bar to either side of a zero line at its middle, value −1 … 1.
     void signed_bar(Rect r, float value, bool strong = true);

@@ -156,7 +156,6 @@ namespace {
 
 constexpr float kStepPad = 2, kLeastWorked = 120;
 
-/// Columns of written-out steps.
 struct StepColumns {
     float what = 0;  // width
     float worked = 0, room = 0;

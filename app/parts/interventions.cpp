@@ -149,7 +149,6 @@ bool is_active(const Scene& s, const Change& change) {
     return std::find(changes.begin(), changes.end(), change) != changes.end();
 }
 
-/// The change that the brush makes at a cell.
 Change painted_change(const Scene& s, std::pair<int, int> cell) {
     const Brush brush = s.of<Painting>().brush;
     const bool masks = (brush == Brush::mask || brush == Brush::mask_rectangle) != s.ui.shift;

@@ -39,7 +39,6 @@ float metric_chip_width(const Scene& scene, const std::string& text = {});
 void add_metric_chip(Scene& scene, const std::string& where, Toolbar& bar, const char* label,
                      const std::string& text = {});
 
-/// State of the metric's menu.
 struct MetricMenu {
     Rect beside;                // the clicked chip
     std::string typed;          // prefix of a token

@@ -113,7 +113,6 @@ struct TrialEdit {
 using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, MetricEdit, HeadLabelEdit, ViewEdit,
                           LookEdit, ModelEdit, TrialEdit>;
 
-/// The inverse of an edit.
 Edit reversed(const Edit& edit);
 
 /// Kind of a text edit. Typing joins the word before it, erasing joins the erasure beside it; a pause of
@@ -152,7 +151,6 @@ public:
     /// none. Never within a group.
     std::vector<Edit> undo();
     std::vector<Edit> redo();
-    /// Clears redo.
     void clear_redo() { future_.clear(); }
 
     size_t steps() const { return past_.size(); }

@@ -141,7 +141,6 @@ struct Selection {
     std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }
 };
 
-/// Display preferences.
 struct Preferences {
     std::vector<std::string> recent_models, recent_texts;
     bool dark = true;

@@ -32,7 +32,6 @@ int64_t number_of(const fs::path& file, const std::string& wanted) {
     return -1;
 }
 
-/// Names the files of a control group.
 struct GroupFiles {
     const char *max, *used, *inactive;
 };

@@ -13,7 +13,6 @@
 
 namespace headlight {
 
-/// Rows per block.
 inline constexpr Index kBlockRows = 64;
 
 /// [n, width] of floats that never change. Copies and columns share the blocks of their source.

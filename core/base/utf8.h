@@ -26,7 +26,6 @@ bool is_valid_utf8(std::string_view text);
 /// Replaces each invalid byte by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// Counts code points.
 size_t count_code_points(std::string_view text);
 
 /// Tests Unicode's White_Space property.

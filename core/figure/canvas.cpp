@@ -105,7 +105,6 @@ double Canvas::text(double x, double y, const std::string& text, double size, Fa
 
 namespace {
 
-/// Makes a layout for measuring only.
 Owned<PangoLayout> measured_layout(const std::string& text, double size, Face face) {
     static thread_local const Owned<cairo_surface_t> surface(
         cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));

@@ -40,7 +40,6 @@ private:
     cairo_t* cairo_;
 };
 
-/// Returns the width in pixels of one line of text.
 double text_width(const std::string& text, double size, Face face);
 
 /// Returns a Pango description of one of the two faces, with fallbacks for computers that lack them.

@@ -24,7 +24,6 @@ struct ManyHeads {
     bool square_root = false;          // colors by the square root of the weight
 };
 
-/// Holds a figure's style and content.
 struct FigureOptions : FigureStyle {
     int block = 0, head = 0;                        // attention block (ModelConfig::block) and head
     std::optional<HeadGroup> group = std::nullopt;  // replaces the head by several combined
@@ -32,7 +31,6 @@ struct FigureOptions : FigureStyle {
     ManyHeads many{};
 };
 
-/// Defines a row of the table of figures.
 struct FigureKind {
     const char* name;
     const char* help;
@@ -53,7 +51,6 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
 /// Returns " Row 3 is fully masked: …" for captions, "" if no row of the head is (MaskPlan).
 std::string fully_masked_note(const Trace& trace, int block, int head);
 
-/// Holds the colors of a page.
 struct PageColors {
     Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73},
         line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};

@@ -86,7 +86,6 @@ Result<std::string> hash_of(const fs::path& path, const HubFile& file, const Can
     return digest.finish();
 }
 
-/// Returns the URL of a file at the commit.
 std::string url_of(const HubTransfer& t, const HubFile& file) {
     std::string out = t.place.endpoint + "/" + t.repository + "/resolve/" + t.commit + "/";
     for (size_t begin = 0; begin <= file.name.size();) {

@@ -53,7 +53,6 @@ Result<HubConversions> ask_for_conversions(HttpClient& client, const HubPlace& p
     return found;
 }
 
-/// Holds a revision and its files.
 struct ListedRevision {
     std::string revision;
     HubListing listing;

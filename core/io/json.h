@@ -19,7 +19,6 @@ enum class JsonNumbers { finite, any };
 Result<Json> parse_json(std::string_view text, const std::string& name,
                         JsonNumbers numbers = JsonNumbers::finite);
 
-/// Reads and parses a JSON file.
 Result<Json> read_json(const std::filesystem::path& path, JsonNumbers numbers = JsonNumbers::finite);
 
 /// Parses a JSON file of assets/, which the build embeds and which is trusted.

@@ -7,7 +7,6 @@ namespace headlight {
 
 namespace {
 
-/// Collects the parts of one block for one token.
 struct PartsOfBlock {
     const Trace& trace;
     AttentionHead head;

@@ -29,7 +29,6 @@ std::vector<std::string> cross_changes(const CrossLimit& limit, int source);
 /// Requests a source in an encoder–decoder, with only the start token in the decoder, under the limit.
 Result<ForwardRequest> limited_request(const Model& model, const Sequence& source, const CrossLimit& limit);
 
-/// Holds a reference translation as tokens.
 struct ReferenceTokens {
     std::vector<int> ids;                // with the end token, if the model has one
     std::vector<std::string> labels;     // as shown to users

@@ -17,7 +17,6 @@ namespace {
 
 constexpr int kDrawRepetitions = 16;
 
-/// Returns cumulative sums of the weights.
 std::vector<double> cumulative(std::span<const float> weights) {
     std::vector<double> out(weights.begin(), weights.end());
     std::partial_sum(out.begin(), out.end(), out.begin());

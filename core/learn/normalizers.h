@@ -9,7 +9,6 @@ namespace headlight {
 
 enum class RowNormalizer { softmax, sum, sparsemax, hard };
 
-/// Defines a row of the table of normalizers.
 struct NormalizerKind {
     const char *key, *title, *formula, *source;
     /// Computes the weights of at least one score, all finite.

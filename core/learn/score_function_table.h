@@ -25,7 +25,6 @@ struct ScoreParameters {
     static ScoreParameters random(Index d, Index keys, uint32_t seed);
 };
 
-/// Defines a row of the table of score functions.
 struct ScoreKind {
     const char *key, *title, *formula, *source;
     /// [queries, keys] for q [queries, d] and k [keys, d].

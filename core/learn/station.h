@@ -60,14 +60,12 @@ struct StationInput {
     int query = -1;                                   // selected query; −1: the last
     const CancelFlag* cancel = nullptr;
 
-    /// Returns the selected query among `count`.
     int query_of(int count) const { return query < 0 || query >= count ? count - 1 : query; }
 };
 
 /// Returns the head that a station begins with if the user selected none; none: the one shown elsewhere.
 using FirstHead = std::optional<AttentionHead> (*)(const Trace& trace, ThreadPool& pool);
 
-/// Defines a row of the table of stations.
 struct Station {
     const char* key;
     const char* opens;          // model that it opens if none was named; "": none

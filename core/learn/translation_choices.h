@@ -18,7 +18,6 @@ struct Translated {
 };
 Result<Translated> translate(const std::shared_ptr<const Model>& model, const Sequence& source,
                              ThreadPool& pool, const CancelFlag* cancel);
-/// Translates a text.
 Result<Translated> translate(const std::shared_ptr<const Model>& model, const std::string& text,
                              ThreadPool& pool, const CancelFlag* cancel);
 

@@ -99,7 +99,6 @@ struct AttentionRule {
     int kv_head(int head) const { return head / (heads / kv_heads); }
 };
 
-/// Holds the rules of one layer in one pass.
 struct LayerRules {
     std::shared_ptr<const AttentionRule> self, cross;  // cross: null where the layer has no cross-attention
     LayerChanges changed;

@@ -22,7 +22,6 @@ struct Family {
 
 std::span<const Family> families();
 
-/// Returns the family of a model_type, or nullptr.
 const Family* find_family(const std::string& model_type);
 
 /// Returns "GPT-2, …", for messages.

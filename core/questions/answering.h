@@ -76,7 +76,6 @@ struct WrittenText {
     int steps() const { return isize(generation.tokens) - (generation.ended ? 1 : 0); }  // maximum step
 };
 
-/// Holds the results of one sentence in one model.
 struct SentenceResult {
     Serial serial;
     std::shared_ptr<const Model> model;

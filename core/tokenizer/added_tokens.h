@@ -59,7 +59,6 @@ private:
 /// Reads one added token from JSON, without its id.
 Result<AddedToken> read_added_token(const Json& description, const std::string& name);
 
-/// Reads the "added_tokens" list of tokenizer.json.
 Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name);
 
 }  // namespace headlight

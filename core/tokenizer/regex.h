@@ -16,9 +16,7 @@ namespace headlight {
 class Regex {
 public:
     static Result<Regex> compile(const std::string& pattern);
-    /// Matches a text literally.
     static Result<Regex> literal(std::string_view text);
-    /// Escapes a text for use in a pattern.
     static std::string escaped(std::string_view text);
 
     /// Calls found(begin, end) for each match from left to right, in bytes; an empty text has none, and no

@@ -29,7 +29,6 @@ AlignedText filter(const AlignedText& text, const std::function<bool(char32_t)>&
 /// Applies Unicode's full lower-casing.
 AlignedText lowercase(const AlignedText& text);
 
-/// Splits a text into code points.
 std::vector<char32_t> code_points(std::string_view text);
 
 bool is_mark(char32_t c);             // general category M

@@ -83,7 +83,6 @@ struct Trace {
     Matrix mlp_out(int stack, int layer, ThreadPool& pool) const;
     /// Returns whether the block has an output bias, so that its output differs from the sum of its heads.
     bool adds_bias(int block) const;
-    /// Returns the block's weights.
     const AttentionWeights& weights(int block) const;
 };
 

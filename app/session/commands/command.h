@@ -70,7 +70,6 @@ struct CommandContext {
     }
 };
 
-/// A row of the table.
 struct Command {
     std::string name;  // its words in --do and in tests: "view lines", "theme"
     /// Words after the name: "" none, "dark|light" one of these, "LAYER.HEAD" (capitals) a value of that

@@ -75,7 +75,6 @@ Command switch_row(const CommandText& text, Place place, CommandWhen when = null
 Result<double> number_within(const std::string& name, const std::string& words, double low, double high,
                              bool whole);
 
-/// Sets a number.
 template <class Place>
 Command number_row(const CommandText& text, double low, double high, Place place) {
     using T = ValueAt<Place>;

@@ -33,7 +33,6 @@ Status open_picture(CommandContext& c, const std::string& path) {
     return success();
 }
 
-/// Reads the model's text from a file.
 Status read_text_file(CommandContext& c, const std::string& path) {
     TRY(const auto file, MappedFile::open(path));
     TRY(const std::string_view read,

@@ -14,7 +14,6 @@ namespace headlight {
 /// its position.
 int meant_key(int place, std::string_view name, std::string_view all);
 
-/// A key with its modifiers.
 struct KeyChord {
     int key = -1;  // as GLFW numbers them; both Enter keys are one
     bool control = false, shift = false;

@@ -168,7 +168,6 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
 
 namespace {
 
-/// The map of heads.
 struct HeadPlane {
     Rect frame;
     const Matrix& points;

@@ -107,7 +107,6 @@ void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::v
     scrolled(s.ui, whole, high + gap::small, seen);
 }
 
-/// The width of each stack of the diagram.
 float stack_width(float room, int stacks, bool maps) {
     constexpr float kLeast = 300, kMaxAlone = 460, kMax = 360;
     if (maps) return room * 0.2f;

@@ -43,7 +43,6 @@ struct CountedConfig {
 };
 CountedConfig counted_config(const Scene& scene);
 
-/// A block of the diagram.
 struct Block {
     std::string name;
     std::vector<std::string> shapes;  // "8 heads", "W_O 256 × 256": do not wrap

@@ -12,7 +12,6 @@ namespace headlight {
 
 namespace {
 
-/// Computes the chain once.
 struct ChainMaker {
     const Trace& trace;
     const BlockChainRequest& request;

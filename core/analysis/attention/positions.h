@@ -52,7 +52,6 @@ const PositionsRow& positions_row(PositionScheme scheme);
 
 inline bool Positions::by_distance() const { return positions_row(scheme).by_distance; }
 
-/// Computes them from a model alone.
 Positions positions_of(const Model& model, const PositionsRequest& request);
 
 }  // namespace headlight

@@ -48,7 +48,6 @@ private:
         int first_key = 0;
         Matrix weights;
     };
-    /// Holds the queries of a tile.
     struct TileRows {
         int next = 0;                 // heads added so far
         std::map<int, Part> waiting;  // by index among the included

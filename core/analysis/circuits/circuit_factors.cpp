@@ -180,7 +180,6 @@ Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
 
 namespace {
 
-/// Requests a text of equal tokens.
 std::vector<Sequence> equal_tokens(const ModelConfig& c, int n) {
     std::vector<Sequence> out(c.stacks.size());
     for (Sequence& s : out) s.ids.assign(n, c.position_pad == 0 ? 1 : 0);  // padding tokens take no position

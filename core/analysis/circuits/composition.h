@@ -18,7 +18,6 @@ enum class CompositionKind { q, k, v };
 inline constexpr int kCompositionKinds = 3;
 inline constexpr const char* kCompositionNames[] = {"Q", "K", "V"};
 
-/// Holds a pair of heads and its composition.
 struct ComposedPair {
     CompositionKind kind = CompositionKind::q;
     int writer = 0, reader = 0;  // ModelConfig::head_index

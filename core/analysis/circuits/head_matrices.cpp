@@ -9,7 +9,6 @@ namespace headlight {
 
 namespace {
 
-/// Returns the outputs of one head.
 Linear of_head(const Linear& w, Index head, Index width) { return w.columns(head * width, width); }
 
 Index kv_head(const ModelConfig& c, AttentionHead head) {

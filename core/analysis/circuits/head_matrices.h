@@ -13,7 +13,6 @@ struct HeadMatrices {
 /// Decodes them; the model must have weights.
 HeadMatrices head_matrices(const Model& model, AttentionHead head);
 
-/// Returns the weights of an attention block.
 const AttentionWeights& weights_of(const Model& model, int block);
 
 /// Decodes inputs [first, first + count) of a matrix: [count, w.out].

@@ -30,7 +30,6 @@ public:
     /// Returns the current text until advance() is called; none at the end.
     const std::optional<Line>& line() const { return line_; }
     Status advance();
-    /// Explains an error in a line.
     Error in_line(int number, const std::string& why) const;
     /// Fails if the file changed while it was read.
     Status check_unchanged() const { return mapped_ ? mapped_->check_unchanged() : success(); }
@@ -89,7 +88,6 @@ Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const 
                                                       ThreadPool& pool, const CancelFlag* cancel = nullptr);
 /// Returns whether a file is a dossier, by its name or its beginning.
 bool is_read_as_dossier(const std::string& file);
-/// Opens a saved dossier.
 Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config);
 
 }  // namespace headlight

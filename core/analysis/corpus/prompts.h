@@ -20,7 +20,6 @@ struct PromptTemplate {
     std::map<std::string, std::vector<std::string>> fill;
 };
 
-/// One filled prompt.
 struct FilledPrompt {
     std::string text, corrupted, metric;
     std::map<std::string, std::string> values;

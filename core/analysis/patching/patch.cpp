@@ -59,7 +59,6 @@ double embedding_deviation(const Model& model, ThreadPool& pool) {
     return double(model.config.embed_scale) * std::sqrt(std::max(0.0, sums.squares / count - mean * mean));
 }
 
-/// Returns the rows that a change gives.
 Result<Matrix> rows_of(const Change& change, const Trace& own, const Trace& source, ThreadPool& pool,
                        const CancelFlag* cancel) {
     if (change.kind == ChangeKind::noise)

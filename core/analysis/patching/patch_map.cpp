@@ -175,7 +175,6 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
 
 namespace {
 
-/// Computes the metric of each of some runs.
 void measure(const std::vector<std::shared_ptr<const Trace>>& runs, std::span<const PatchCell> cells,
              const Vector& clean, ThreadPool& pool, PatchMap& map) {
     const Metric& metric = map.asked.metric;

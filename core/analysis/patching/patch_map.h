@@ -17,7 +17,6 @@ namespace headlight {
 /// by layer and position; z of each head at all positions, by layer and head; z of one head, by position.
 enum class PatchPart { resid_pre, attn_out, mlp_out, heads, head };
 
-/// Defines a row of the table of parts.
 struct PatchPartRow {
     PatchPart part;
     const char* word;

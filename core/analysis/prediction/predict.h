@@ -39,7 +39,6 @@ std::string token_label(const Tokenizer& tokenizer, int id);
 /// whose sequence it is.
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack);
 
-/// Labels the tokens of one stack of a trace.
 std::vector<std::string> token_labels(const Trace& trace, int stack);
 
 /// Labels a prediction: a token, or a class.

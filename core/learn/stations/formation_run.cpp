@@ -54,7 +54,6 @@ Result<std::vector<int>> kept_steps(const Json& root, const std::string& file) {
     return Error{file + ": \"kept\" names no step; write the file again with train.py."};
 }
 
-/// Collects the scores of one head over the measured steps.
 std::vector<float> over_steps(const FormationRun& run, std::vector<float> FormationRun::Measured::*score,
                               int head) {
     std::vector<float> out;

@@ -35,7 +35,6 @@ void NoWeightsState::visit(ControlVisitor& v) {
 
 namespace {
 
-/// Holds the words of the sentence with a vector each.
 struct WordVectors {
     std::vector<std::string> words;
     Matrix vectors;  // [words, d]
@@ -130,7 +129,6 @@ WordVectors word_vectors(const StationInput& in, const NoWeightsState& state) {
                                                                             : typed_by_hand(in, state);
 }
 
-/// Reorders the words and their vectors.
 void reorder(WordVectors& words, const std::vector<int>& order) {
     const WordVectors before = words;
     for (int i = 0; i < isize(order); ++i) {

@@ -31,7 +31,6 @@ Color sample_color(float x, float y) {
     return {120 + int(90 * y), 180 + int(50 * y), 240};
 }
 
-/// Holds the shown picture, and how it is cut.
 struct CutPicture {
     RgbImage image;
     int patch = 16, across = 0, down = 0;

@@ -202,7 +202,6 @@ std::optional<Table> prediction_table(const std::vector<ChangedPositions>& all, 
     return out;
 }
 
-/// Returns whether the open model's positions can be changed.
 bool can_change_positions(const StationInput& in) {
     return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
            in.trace->config().positions != PositionScheme::none &&

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kSampledWidths = 9, kSampledQueries = 100;  // d_k = 1, 2, 4 … 256
 
-/// Holds the samples at one width.
 struct SampledWidth {
     int d = 1;
     Spread products;

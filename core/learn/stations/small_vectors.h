@@ -50,7 +50,6 @@ BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query);
 Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
                 const std::string& editable, int marked);
 
-/// Averages a matrix's diagonal.
 float mean_diagonal(const Matrix& weights);
 
 /// Adds a row of one name and some numbers to a table.

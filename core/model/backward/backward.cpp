@@ -35,7 +35,6 @@ struct Flow {
     Matrix d;
 };
 
-/// Adds the seeds at one depth of a stack to the gradient there.
 void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& flow) {
     std::vector<KeyRange> tokens(static_cast<size_t>(flow.rows.outputs()));
     for (const GradientSeed& seed : seeds) {

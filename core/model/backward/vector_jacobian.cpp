@@ -44,7 +44,6 @@ namespace {
 
 using RowOf = Eigen::Ref<Eigen::ArrayXf>;
 
-/// Applies `of` to each row, on all threads.
 void each_row(ThreadPool& pool, Matrix& m, void (*of)(RowOf)) {
     for_row_blocks(pool, m.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) of(m.row(i).transpose().array());

@@ -121,7 +121,6 @@ Result<Change> parse_change(const ModelConfig& config, const std::string& text);
 
 /// Spells a change as parse_change reads it; a frozen pattern without a source text has no spelling.
 std::string change_name(const ModelConfig& config, const Change& change);
-/// Labels a change for users.
 std::string change_label(const ModelConfig& config, const Change& change, const ChangeTokens& tokens);
 
 }  // namespace headlight

@@ -38,7 +38,6 @@ struct MaskPair {
 
 inline constexpr int kPadding = -1;
 
-/// Defines a row of the table of masks.
 struct MaskKind {
     const char* name;
     const char* label;  // for users; each # is one of the numbers

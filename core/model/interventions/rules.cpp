@@ -13,7 +13,6 @@ namespace headlight {
 
 namespace {
 
-/// Builds the rules of one stack.
 class AttentionRuleBuilder {
 public:
     AttentionRuleBuilder(const Model& model, size_t stack, std::span<const Sequence> inputs,

@@ -38,7 +38,6 @@ struct MatrixCount {
 };
 MatrixCount matrix_count(const ModelConfig& config);
 
-/// Names a count.
 struct NamedCount {
     std::string name;       // "W_Q of a head"
     std::string of;         // factors: "768 × 64", "12 heads", "12 layers"
