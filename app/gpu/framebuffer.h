@@ -19,7 +19,6 @@ public:
 
     int width() const { return width_; }
     int height() const { return height_; }
-    /// Whether the driver accepts it.
     bool complete() const;
     void bind() const { glBindFramebuffer(GL_FRAMEBUFFER, id_); }
     /// Its pixels, as bound_pixels returns them. Leaves it bound.

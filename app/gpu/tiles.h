@@ -26,7 +26,6 @@ PixelBox around(const PixelBox& a, const PixelBox& b);
 /// The pixels that a rectangle between two corners touches, clipped to `within`.
 PixelBox pixels_between(ImVec2 low, ImVec2 high, const PixelBox& within);
 
-/// Hashes a sequence of numbers.
 class Fingerprint {
 public:
     Fingerprint() = default;
@@ -50,7 +49,6 @@ private:
 class Tiles {
 public:
     static constexpr int kSide = 32;  // pixels
-    /// The tiles that a box of pixels touches.
     static PixelBox touched_by(const PixelBox& box) {
         return {box.left / kSide, box.top / kSide, (box.right + kSide - 1) / kSide,
                 (box.bottom + kSide - 1) / kSide};

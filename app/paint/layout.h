@@ -97,7 +97,6 @@ struct Grid {
     bool touches_row(int i) const { return y(i + 1) > view.y && y(i) < view.bottom(); }
 };
 
-/// A grid that is fully visible.
 inline Grid grid_at(ImVec2 corner, int rows, int columns, float w, float h) {
     return {{corner.x, corner.y, w * float(columns), h * float(rows)}, rows, columns, w, h};
 }
@@ -147,7 +146,6 @@ public:
         pair(label, value, emphasis ? Pair::emphasis : Pair::plain);
     }
     void bar(const BarLine& line, float step = 26);
-    /// Draws a small wrapped text.
     void note(const std::string& text);
     /// Draws a hairline, and the gap to the next line.
     void rule();

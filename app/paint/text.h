@@ -18,7 +18,6 @@ namespace headlight {
 
 struct TextPiece;  // figure/text_pieces.h
 
-/// A face at one of the three sizes.
 struct Font {
     Face face = Face::sans;
     float points = 15;

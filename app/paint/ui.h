@@ -169,7 +169,6 @@ public:
     };
     int segments(const std::string& path, float x, float middle, const Segments& options);
     float segments_width(const std::vector<std::string>& labels);
-    /// A switch.
     void toggle(const std::string& path, Rect r, const char* label, bool& on);
     /// Dear ImGui's own field, in our colors, for paths and labels. The first one has the keyboard unless
     /// something else takes it.

@@ -120,7 +120,6 @@ struct RankedHeads {
 std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config,
                                                const RankedHeads& heads);
 
-/// A layer × head grid colored by value.
 struct HeadValues {
     const std::vector<float>& values;  // ModelConfig::head_index; NaN: unknown
     bool is_signed;

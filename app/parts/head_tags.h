@@ -7,7 +7,6 @@
 
 namespace headlight {
 
-/// Requests what tags are measured from.
 std::vector<JobRequest> head_tag_jobs(const Scene& scene);
 
 /// Returns the statistics on random tokens; null until they are measured.

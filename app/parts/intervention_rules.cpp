@@ -22,7 +22,6 @@ Change cells_of_rule(RuleCells cells, bool masks, std::pair<int, int> cell) {
 
 namespace {
 
-/// The last block of the same kind.
 int last_alike(const ModelConfig& c, int block) {
     int last = block;
     for (int other = block; other < c.blocks(); ++other)

@@ -40,7 +40,6 @@ std::string change_text(const Scene& scene, const Change& change);
 /// Paints all cells from the last one to this one; Shift inverts. A stroke is one undo step.
 void paint_stroke(const Scene& scene, std::pair<int, int> to);
 void end_stroke(const Scene& scene);
-/// Paints all cells between two corners.
 void paint_rectangle(const Scene& scene, std::pair<int, int> from, std::pair<int, int> to);
 bool paints_rectangles(const Session& session);
 

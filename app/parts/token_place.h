@@ -5,7 +5,6 @@
 
 namespace headlight {
 
-/// A token in the input of a stack.
 struct TokenPlace {
     int stack = 0, position = 0;
     bool operator==(const TokenPlace&) const = default;

@@ -41,7 +41,6 @@ struct LabelEdit {
 /// Parses labels of that shape; skips others.
 HeadLabels labels_in(const Json& object);
 
-/// The label file of a settings file.
 std::filesystem::path labels_path(const std::filesystem::path& settings);
 
 /// Reads the labels. Labels in an old settings file move to the label file once.

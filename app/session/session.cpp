@@ -105,7 +105,6 @@ void visit_other_models(Document& d, FieldVisitor& v) {
     for (const std::string& text : texts) read_changes(d, text);
 }
 
-/// Token ids as text.
 void visit_ids(const char* key, std::vector<int>& ids, FieldVisitor& v) {
     std::vector<std::string> texts;
     for (const int id : ids) texts.push_back(std::to_string(id));

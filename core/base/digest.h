@@ -11,7 +11,6 @@ namespace headlight {
 
 enum class DigestKind { sha1, sha256 };
 
-/// Digests bytes that arrive in pieces.
 class Digest {
 public:
     explicit Digest(DigestKind kind);

@@ -42,7 +42,6 @@ public:
     Index together(Index i) const { return std::min(rows_, (i / kBlockRows + 1) * kBlockRows) - i; }
     Index stride() const { return stride_; }
     Rows columns(Index first, Index count) const;
-    /// Copies.
     Matrix middleRows(Index first, Index count) const;
     Matrix topRows(Index count) const { return middleRows(0, count); }
     Matrix bottomRows(Index count) const { return middleRows(rows_ - count, count); }

@@ -18,7 +18,6 @@ struct CodePoint {
 /// Decodes the code point at text[at]; `at` must lie inside the text.
 CodePoint decode_utf8(std::string_view text, size_t at);
 
-/// Appends the UTF-8 bytes of a code point.
 void append_utf8(std::string& out, char32_t value);
 
 bool is_valid_utf8(std::string_view text);

@@ -71,7 +71,6 @@ Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha);
 /// Draws to pixels that fit into a box, on white where the page is transparent.
 Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height);
 
-/// Draws to the text of an SVG file.
 Result<std::string> svg_text(const Drawing& drawing);
 
 }  // namespace headlight

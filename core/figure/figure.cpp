@@ -104,7 +104,6 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
     cairo_restore(cairo);
 }
 
-/// Lays out cells on the page, row by row.
 struct PageCells {
     const Matrix& w;
     Axis queries;

@@ -20,7 +20,6 @@ constexpr double kMargin = 14, kLabelSize = 11, kBarSpace = 74, kMaxCell = 48, k
 /// Distance between labels, in font sizes; smallest label as a share of the chosen size; slack for rounding.
 constexpr double kLabelStep = 1.2, kLeastLabel = 0.75, kAlmost = 0.999;
 
-/// Returns the weights of the head, or of several combined.
 Matrix weights_of(const Trace& trace, const FigureOptions& o) {
     if (o.group) return combined_pattern(trace, *o.group, o.drop_sink);
     Matrix own = masked_pattern(trace, o.block, o.head);

@@ -9,7 +9,6 @@
 
 namespace headlight {
 
-/// Holds what the files of one download share.
 struct HubTransfer {
     HttpClient& client;
     HubPlace place;

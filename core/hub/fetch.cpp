@@ -76,7 +76,6 @@ Result<std::optional<ListedRevision>> find_conversion(HttpClient& client, const 
     return std::optional<ListedRevision>();
 }
 
-/// Returns the disk space that a file still needs.
 int64_t missing_bytes(const HubTransfer& t, const HubFile& file) {
     std::error_code none, error;
     const fs::path blob = t.blob(file), part = blob.string() + ".incomplete";

@@ -20,7 +20,6 @@ struct FetchRequest {
     std::string gguf;  // part of the name of the wanted GGUF file
 };
 
-/// Reports progress to other threads.
 class FetchProgress {
 public:
     std::atomic<int64_t> done{0}, total{0};  // bytes of all files; total 0: not known yet

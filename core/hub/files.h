@@ -16,7 +16,6 @@ struct HubFile {
     bool operator==(const HubFile&) const = default;
 };
 
-/// Lists a revision of a repository.
 struct HubListing {
     std::string commit;
     std::vector<HubFile> files;

@@ -47,7 +47,6 @@ std::filesystem::path hub_model(const std::filesystem::path& snapshot);
 /// opens it. Returns any other path unchanged.
 std::filesystem::path out_of_hub_cache(const std::filesystem::path& path);
 
-/// Is a model suggested for a first try.
 struct HubSuggestion {
     const char* repository;
     const char* what;

@@ -8,7 +8,6 @@
 
 namespace headlight {
 
-/// Defines a row of the table of storage formats.
 struct DType {
     const char* name;  // as in safetensors or GGUF
     int gguf_id;       // GGUF's number, or -1

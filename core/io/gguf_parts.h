@@ -7,7 +7,6 @@
 
 namespace headlight {
 
-/// Holds what the file name of a part says.
 struct GgufPart {
     std::string stem;  // before the number, "NAME"
     int number = 1, count = 1;

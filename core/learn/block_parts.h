@@ -8,7 +8,6 @@
 
 namespace headlight {
 
-/// Holds the result of one step of a block.
 struct BlockPart {
     std::string name;        // "q, split into heads"
     std::vector<int> shape;  // of the whole text: b × n × d, or b × h × n × d with batch b = 1

@@ -8,7 +8,6 @@
 
 namespace headlight {
 
-/// Holds mean and variance.
 struct Spread {
     double mean = 0, variance = 0;
     double error = 0;  // standard error of the variance; 0 for fewer than four numbers

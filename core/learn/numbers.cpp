@@ -55,7 +55,6 @@ std::vector<std::string> words_in_table(const Table& table, int first) {
     return any ? out : std::vector<std::string>();
 }
 
-/// Adds the tables of one block.
 struct Collector {
     std::vector<NumberTable> tables;
     std::set<std::string> names;

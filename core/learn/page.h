@@ -13,7 +13,6 @@
 
 namespace headlight::learn {
 
-/// Explains a symbol, on hover.
 struct Symbol {
     std::string sign, meaning;  // "q", "the query: what this token asks for"
 };
@@ -57,7 +56,6 @@ struct Grid {
     float reach = 0;  // value of the strongest color; 0: the largest
 };
 
-/// Shows curves over one axis.
 struct Curves {
     struct Line {
         std::string name = "";

@@ -31,9 +31,7 @@ TableCell number_cell(double value, int digits = 2);
 TableCell count_cell(int64_t value);
 void add_cells(Table& table, const std::vector<TableCell>& cells);
 
-/// Makes a line through points.
 Curves::Line line_of(std::string name, std::vector<float> x, std::vector<float> y, bool dashed = false);
-/// Evaluates f at each x.
 template <class F>
 Curves::Line line_through(std::string name, std::span<const float> x, bool dashed, const F& f) {
     Curves::Line line{.name = std::move(name), .x = {x.begin(), x.end()}, .dashed = dashed};

@@ -96,7 +96,6 @@ constexpr Station station(const char* key, const char* opens, FirstHead first_he
 std::span<const Station> stations();
 const Station* find_station(std::string_view key);
 
-/// Holds a command of the window's table, to run on a click.
 struct Try {
     std::string label, command;
 };

@@ -21,7 +21,6 @@ Result<Translated> translate(const std::shared_ptr<const Model>& model, const Se
 Result<Translated> translate(const std::shared_ptr<const Model>& model, const std::string& text,
                              ThreadPool& pool, const CancelFlag* cancel);
 
-/// Holds the alternatives to a written token.
 struct WordChoice {
     int row = 0;                       // row of the decoder that chose it
     std::vector<std::string> words;    // "der", "die", "das", capitalized like the written one: "Der"

@@ -198,7 +198,6 @@ Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matr
     return added;
 }
 
-/// Computes the MLP's output.
 Matrix run_mlp(const Batch& b, int l, const Matrix& x) {
     const bool none = std::all_of(b.passes.begin(), b.passes.end(),
                                   [l](const PassInBatch& p) { return p.pass.rules[l].changed.no_mlp; });

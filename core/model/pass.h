@@ -24,7 +24,6 @@ struct StackRun {
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 
-/// Describes one pass over one stack.
 struct Pass : StackRun {
     const Sequence& input;
     Matrix source = {};        // what cross-attention reads: the encoder's final norm

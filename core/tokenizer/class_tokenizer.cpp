@@ -162,7 +162,6 @@ Result<Json> around_t5(const TemplatePart& end, const AddedVocabulary& added, co
     return template_of({{"$A"}, end}, {{"$A"}, end, {"$B"}, end}, added, name);
 }
 
-/// Makes the templates of BERT and ALBERT.
 Result<Json> around_bert(const TemplatePart& cls, TemplatePart sep, const AddedVocabulary& added,
                          const std::string& name) {
     std::vector<TemplatePart> pair{cls, {"$A"}, sep};

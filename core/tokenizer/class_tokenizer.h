@@ -13,7 +13,6 @@ Result<TokenizerParts> class_parts(const TokenizerFolder& folder, const Tokenize
 /// Reads tokenizer.json unchanged, and adds the added tokens of the files beside it.
 Result<TokenizerParts> described_parts(const TokenizerFolder& folder);
 
-/// Adds the tokens that a folder's files list.
 void add_folder_tokens(const TokenizerFolder& folder, AddedVocabulary& added);
 
 }  // namespace headlight

@@ -15,7 +15,6 @@ namespace headlight {
 
 namespace {
 
-/// Holds the tokenizer's entries, checked.
 struct Entries {
     const Gguf& file;
     std::string name;

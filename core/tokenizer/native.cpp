@@ -187,7 +187,6 @@ Result<Native> from_pieces(const TokenizerFolder& folder, const std::filesystem:
     return out;
 }
 
-/// Finds the character map among the steps of a normalizer.
 Json charsmap_of(const Json& normalizer) {
     const bool many = normalizer.is_object() && normalizer.contains("normalizers");
     const Json& steps = many ? normalizer["normalizers"] : normalizer;

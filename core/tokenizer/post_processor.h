@@ -27,7 +27,6 @@ struct Encoding {
 /// special tokens. Fails with a sentence if the result would exceed `max` tokens.
 using PostProcessor = std::function<Status(std::vector<Encoding>& texts, bool special, size_t max)>;
 
-/// Is a token with a fixed spelling.
 struct SpecialToken {
     std::string token;
     int id;

@@ -17,7 +17,6 @@ using PreTokenizer = std::function<Status(std::vector<AlignedText>&)>;
 /// Makes the pre-tokenizer that tokenizer.json describes. Unknown types are an error that names them.
 Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name);
 
-/// Applies the steps in order.
 PreTokenizer in_sequence(std::vector<PreTokenizer> steps);
 
 /// Splits by each pattern in order; each match remains a piece of its own.

@@ -26,7 +26,6 @@ struct ModelToken {
     std::string text = {};  // overrides the vocabulary's spelling (of a run of unknown characters)
 };
 
-/// Maps ids and spellings.
 class Vocabulary {
 public:
     /// Reads a JSON object {"token": id}; messages call the file `name`.

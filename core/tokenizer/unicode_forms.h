@@ -26,7 +26,6 @@ AlignedText normalize_form(const AlignedText& text, UnicodeForm form);
 /// Keeps the characters for which `keep` holds.
 AlignedText filter(const AlignedText& text, const std::function<bool(char32_t)>& keep);
 
-/// Applies Unicode's full lower-casing.
 AlignedText lowercase(const AlignedText& text);
 
 std::vector<char32_t> code_points(std::string_view text);

@@ -34,7 +34,6 @@ bool same_frozen(const ConstMatrixMap& a, const ConstMatrixMap& b, Index row) {
            a.row(row).tail(a.cols() - common).isZero(0) && b.row(row).tail(b.cols() - common).isZero(0);
 }
 
-/// Pairs the two passes' rules of one head.
 struct HeadPair {
     const AttentionRule &before, &now;
     int head;

@@ -113,7 +113,6 @@ Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> mode
                                                const Trace* past = nullptr,
                                                PatternObserver* observer = nullptr);
 
-/// Holds the arguments of run_trace for one of several passes.
 struct TraceRequest {
     ForwardRequest request;
     const Trace* past = nullptr;

@@ -15,7 +15,6 @@ namespace headlight {
 /// weights.
 Result<Gradients> backward(const Trace& trace, std::span<const GradientSeed> seeds, ThreadPool& pool,
                            const CancelFlag* cancel = nullptr, GradientObserver* observer = nullptr);
-/// Runs embedding_gradients() likewise.
 Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
                                                             std::span<const GradientSeed> seeds,
                                                             ThreadPool& pool,

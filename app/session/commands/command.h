@@ -24,7 +24,6 @@ public:
     /// Applies an edit from the history, in the field or, if it shows another text, in the document; false if
     /// the text is no longer the edited one.
     virtual bool apply(const TextEdit& edit) = 0;
-    /// Shows the document's texts in the fields.
     virtual void show_texts() = 0;
     /// Whether a text field has the keyboard; leaving it gives the arrows to heads and cells.
     virtual bool typing() const = 0;
@@ -100,7 +99,6 @@ struct SentCommand {
     bool joins = false;       // joins the last undo step
 };
 
-/// A row and its words.
 struct CommandLine {
     const Command* command = nullptr;
     std::string words;

@@ -26,9 +26,7 @@ Command row(const CommandText& text, CommandRun run, CommandWhen when = nullptr)
 /// A row without words that always succeeds.
 Command row(const CommandText& text, std::function<void(CommandContext&)> act, CommandWhen when = nullptr);
 
-/// Puts rows under one heading of F1.
 std::vector<Command> in_group(const std::string& group, std::vector<Command> rows);
-/// Joins several tables.
 std::vector<Command> joined(std::initializer_list<std::vector<Command>> parts);
 
 /// Locates a command's value: a field of the preferences or of a view's state.

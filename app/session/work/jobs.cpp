@@ -187,7 +187,6 @@ std::optional<CorpusSweep> CorpusSweep::of(const Request* request, const JobInpu
     return CorpusSweep{in.model, *request};
 }
 
-/// Statistics of the texts read so far.
 CorpusSweep::Found CorpusSweep::now() const {
     const auto& [lines, corpus] = *reading;
     if (corpus.texts() == 0) return {nullptr, 0, lines.count(), ""};

@@ -88,7 +88,6 @@ using InfluenceMapSweep = InfluenceSweep<InfluenceMapRequest>;
 using FirstScoresSweep = InfluenceSweep<FirstScoresRequest>;
 using SecondScoresSweep = InfluenceSweep<SecondScoresRequest>;
 
-/// Finds the circuit behind the prediction.
 struct ExplanationSweep {
     struct Request {
         ExplanationRequest explanation;

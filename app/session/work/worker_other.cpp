@@ -41,7 +41,6 @@ void Worker::drop_other(std::string why) {
     state_.other_error = std::move(why);
 }
 
-/// Runs what is compared with.
 Status Worker::read_other(const WorkRequest& r) {
     if (!r.other) {
         drop_other("");

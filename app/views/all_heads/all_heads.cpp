@@ -16,7 +16,6 @@ namespace {
 
 const char* kLayouts[] = {"by layer", "sorted", "table", "map", "values"};
 
-/// The distinct labels of this model's heads.
 std::vector<std::string> labels_in_use(const Scene& s) {
     std::set<std::string> all;
     const auto of_model = s.session.document.head_labels.find(s.model()->name);
@@ -89,7 +88,6 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
         open_head(s, pressed->first, pressed->second);
 }
 
-/// Draws the metric, and the progress of a running sweep.
 void draw_sweep_bar(Scene& s, Rect& rest) {
     if (s.ui.on_page() || s.sentence()->predictions.empty()) return;
     Toolbar bar = view_toolbar(s.ui, rest);

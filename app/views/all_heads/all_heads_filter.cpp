@@ -40,7 +40,6 @@ void draw_bins(Ui& ui, Rect r, const HeadChoice& choice) {
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
 }
 
-/// Draws the histogram with its draggable threshold.
 void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     constexpr float kHandleWide = 8, kHandleHigh = 12;
     Ui& ui = s.ui;

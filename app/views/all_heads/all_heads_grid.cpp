@@ -144,7 +144,6 @@ void scroll(Scene& s, ThumbGrid& g) {
     g.y0 = ui.snapped(seen.y);
 }
 
-/// A place of the grid and the head in it.
 struct Slot {
     int place, number;
     AttentionHead head;

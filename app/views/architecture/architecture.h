@@ -35,7 +35,6 @@ void draw_architecture(Scene& scene, Rect area);
 std::vector<Question> ask_architecture(const Scene& scene);
 std::vector<NumberTable> architecture_numbers(const Scene& scene);
 
-/// The shown configuration and its name.
 struct CountedConfig {
     const std::string& name;
     const ModelConfig& config;
@@ -58,7 +57,6 @@ struct Block {
     bool is_of_attention() const { return is_attention() || part == WeightsPart::attention_norm; }
 };
 
-/// The blocks of one stack, bottom to top.
 std::vector<Block> blocks_of(const ModelConfig& config, int stack);
 
 /// Settings that all parts of the diagram share.

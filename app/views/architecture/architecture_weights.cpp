@@ -83,7 +83,6 @@ float height_of(const WeightMap& m, WeightsPart part) {
     return m.rows == 1 ? kRowMap : part == WeightsPart::attention ? kHeadMap : kTall;
 }
 
-/// Draws name, shape and range of a matrix above its image.
 void draw_weight_map(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part, const std::string& path) {
     Ui& ui = s.ui;
     Rect line = take_top(rest, kWeightHead);

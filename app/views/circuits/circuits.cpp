@@ -153,7 +153,6 @@ const Job<CompositionSweep>* composing(const Scene& s) {
     return job && s.model() == job->work().model.get() ? job : nullptr;
 }
 
-/// Draws the progress of a running job.
 void draw_composing(Scene& s, Rect area) {
     constexpr float kProgress = 320, kBar = 6;
     const auto* job = composing(s);

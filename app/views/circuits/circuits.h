@@ -41,7 +41,6 @@ void draw_circuits(Scene& scene, Rect area);
 void draw_circuits_side(Scene& scene, Rect area);
 /// Draws heads as nodes by layer, the strongest compositions as edges.
 void draw_circuits_graph(Scene& scene, Rect area, const Composition& of);
-/// Adds the slider for the number of compositions.
 void choose_composed(Scene& scene, Toolbar& bar);
 
 View circuits_view();

@@ -69,7 +69,6 @@ std::string corpus_summary(const Scene& s, const Dossier& d) {
     return out + (d.model == s.model()->name ? "" : " · of " + shortened(d.model, 48));
 }
 
-/// Draws the progress with a button to cancel or resume.
 void draw_corpus_progress(Scene& s, Rect line, const CorpusSweep::Found& found) {
     constexpr float kProgress = 320, kBar = 6, kButton = 120;
     Ui& ui = s.ui;

@@ -11,7 +11,6 @@ namespace {
 
 constexpr float kStatisticHead = 30, kStatisticNames = 132, kRankNumbers = 66;
 
-/// The range of a statistic's means over all heads.
 struct MeanRange {
     double low = 0, high = 0;
     float place(double value) const {

@@ -26,7 +26,6 @@ std::string edge_name(const Scene& scene, const Explanation& of, const PathEdge&
 std::string probability_text(float probability);
 /// True if an edge is held, or hovered while none is held.
 bool is_highlighted(const Scene& scene, const PathEdge& edge);
-/// The weakest solid edge of the drawing.
 float edges_from(const Scene& scene, const Explanation& of);
 /// The explained token, or both of a difference: "ball", "Mary − John".
 std::string answer_name(const Scene& scene, const Explanation& of);

@@ -34,7 +34,6 @@ struct WordNode {
     Rect place;
 };
 
-/// The layout of the drawing.
 struct CircuitPlan {
     std::vector<HeadNode> heads;
     std::vector<std::pair<int, std::string>> columns;  // block and its name
@@ -64,7 +63,6 @@ Word predicting(const Scene& s, const Explanation& of) {
     return {isize(s.sentence()->labels) - 1, of.metric.position};
 }
 
-/// The words that a path starts from.
 std::set<Word> words_used(const Scene& s, const Explanation& of) {
     std::set<Word> out;
     for (const PathEdge& edge : of.edges)

@@ -27,7 +27,6 @@ struct LinesLayout {
     bool sees(int row) const { return y(row) >= rows.view.y && y(row) <= rows.view.bottom(); }
 };
 
-/// Scrolls to the focused query when it changes.
 void follow_query(Scene& s, const Grid& rows) {
     auto& state = s.of<LinesState>();
     const auto cell = s.shown_cell();

@@ -46,7 +46,6 @@ MatrixView signed_matrix(const Scene& s, const char* path, const Matrix& values,
     return out;
 }
 
-/// Returns the cell under the mouse.
 std::optional<std::pair<int, int>> draw_map(Scene& s, Rect area, MatrixView& view) {
     const MatrixLayout l = arrange_matrix(s.ui, area, view);
     const MatrixAnswer answer = answer_matrix(s, l, view);

@@ -29,7 +29,6 @@ struct StepLayout {
 StepLayout arrange_steps(Scene& scene, Rect area, const Steps& steps);
 const PlacedStep* find_column(const StepLayout& t, StepColumn column);
 Rect cell_box(const StepLayout& t, const PlacedStep& p, int row_index);
-/// Scrolls across to a column.
 void show_column(Scene& scene, const StepLayout& t, StepColumn column);
 
 }  // namespace headlight

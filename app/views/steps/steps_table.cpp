@@ -194,7 +194,6 @@ void draw_sums(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
     if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
 }
 
-/// Scrolls to the focused key when it changes.
 void follow(Scene& s, StepLayout& t, std::pair<int, int> focused) {
     auto& state = s.of<StepsState>();
     if (std::exchange(state.followed, focused) == focused || s.session.selection.hovered.cell) return;

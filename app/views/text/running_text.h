@@ -52,7 +52,6 @@ struct TextLayout {
 };
 
 TextLayout arrange_text(Scene& scene, Rect room);
-/// Scrolls to the query when it changes.
 void follow_query(Scene& scene, TextLayout& layout, int query);
 /// Returns the half-open range of tokens in sight.
 std::pair<int, int> tokens_in_sight(const TextLayout& layout, const TextFlow& flow);

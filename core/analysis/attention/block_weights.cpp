@@ -104,7 +104,6 @@ WeightMap map_of_linear(const std::string& name, const std::string& down_is, con
 
 namespace {
 
-/// Makes a picture of a table, row by row.
 WeightMap map_of_table(const std::string& name, const std::string& down_is, const Linear& w,
                        ThreadPool& pool) {
     return map_of_linear(name, down_is, w, true, pool, by(w.out, w.in));

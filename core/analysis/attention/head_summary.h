@@ -36,7 +36,6 @@ struct PastSummaries {
     const PerHead<HeadSummary>* heads = nullptr;
 };
 
-/// Bounds the rows of the window's thumbnails.
 inline constexpr int kThumbnailSide = 64;
 
 /// Summarizes all heads from the tiles of one pass over `inputs`. Thumbnails have at most `thumbnail` rows,

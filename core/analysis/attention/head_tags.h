@@ -44,7 +44,6 @@ Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, co
 
 enum class HeadTagKind { previous, induction, duplicate, first, self, punctuation, name_mover };
 
-/// Defines a row of the table of tags.
 struct HeadTagRow {
     HeadTagKind kind;
     const char* glyph;

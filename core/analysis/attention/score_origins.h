@@ -39,12 +39,10 @@ Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOrigins
 /// merges all others into one more of each: the sum is unchanged. 0: all.
 ScoreOrigins strongest_origins(const ScoreOrigins& all, int count);
 
-/// Names a share of the score by row and column.
 struct OriginPair {
     int query = 0, key = 0;
     float value = 0;
 };
-/// Lists the shares of largest magnitude first.
 std::vector<OriginPair> largest_origins(const ScoreOrigins& origins, int count);
 
 /// Lists all shares as a table, and beside it the steps to the score.

@@ -11,7 +11,6 @@ namespace {
 using PartRow = Eigen::RowVectorXf;
 using PartKind = StreamPart::Kind;
 
-/// Identifies a token of a stack.
 struct Token {
     const Trace& trace;
     int stack, position;

@@ -22,7 +22,6 @@ const StackWeights& stack_weights(const Trace& trace, int stack) {
     return trace.model->weights.stacks[stack];
 }
 
-/// Follows one token up a stack.
 class Splitter {
 public:
     Splitter(const Trace& trace, int stack, int position, ThreadPool& pool)
@@ -136,7 +135,6 @@ private:
         now_ += out;
         if (after()) through(norm);
     }
-    /// Returns the stream after a layer.
     PartRow left_by(int l) const {
         const bool last = l + 1 == c_.stacks[stack_].layers;
         return last ? trace_.stack(stack_).resid_final.row(position_)

@@ -104,7 +104,6 @@ void compose(const Writer& w, const Reader& r, Readings into, Composition& out) 
     put(CompositionKind::v, into.v, r.v, r.output_gram, r.ov_size);
 }
 
-/// Lists the included heads of a block.
 std::vector<int> heads_of(const ModelConfig& c, int block, const std::optional<AttentionHead>& with) {
     if (with && with->block == block) return {with->head};
     std::vector<int> out(c.heads(block));

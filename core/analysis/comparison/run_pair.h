@@ -92,7 +92,6 @@ struct DeltaPairRequest {
 Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairRequest& request, ThreadPool& pool,
                                     const CancelFlag* cancel);
 
-/// Compares the predictions of both.
 struct PredictionPair {
     int position_a = -1, position_b = -1;   // in the output sequences; −1: no prediction
     std::vector<ProbabilityChange> tokens;  // at those positions

@@ -26,7 +26,6 @@ struct TokenKindRow {
 std::span<const TokenKindRow> token_kinds();
 constexpr int kTokenKinds = 6;
 
-/// Classifies the tokens of a trace's text.
 std::vector<TokenKind> kinds_of_tokens(const Trace& trace, int stack);
 
 /// Accumulates a number over texts for which it is defined. Sums are exact, so that parts of a corpus add up

@@ -58,7 +58,6 @@ private:
     std::optional<Line> line_;
 };
 
-/// Makes the model's request from a line.
 using ReadCorpusLine = std::function<Result<ForwardRequest>(const std::string& text)>;
 /// Makes the request of the plain text, without changes.
 ReadCorpusLine read_plainly(const Model& model);

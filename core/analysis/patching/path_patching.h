@@ -50,7 +50,6 @@ public:
     /// Cuts the path from a token into a head by masking it there.
     Result<std::vector<float>> token_effects(std::span<const TokenPath> paths);
 
-    /// Runs with heads' z set to 0.
     Result<MetricValues> without_heads(std::span<const AttentionHead> heads, Ablate which);
 
 private:

@@ -19,7 +19,6 @@ Vector log_probabilities(const Vector& logits) {
     return logits.array() - (largest + std::log((logits.array() - largest).exp().sum()));
 }
 
-/// Holds a pass's prediction of the next token.
 struct Next {
     Vector log_probability;
     std::vector<Prediction> alternatives;

@@ -20,7 +20,6 @@ struct Metric {
     bool operator==(const Metric&) const = default;
 };
 
-/// Defines a row of the table of kinds.
 struct MetricRow {
     MetricKind kind;
     const char* word;   // before the token, as spelled: "log p"

@@ -26,7 +26,6 @@ namespace {
 constexpr int kRows = 5;
 constexpr std::array<const char*, kRows> kAnimals{"mouse", "cat", "dog", "horse", "zebra"};
 
-/// Holds a table of keys and values, and a query.
 struct Database {
     std::vector<std::string> names;
     Matrix keys, values, query;  // [rows, 2], [rows, 1], [1, 2]

@@ -17,7 +17,6 @@ namespace {
 
 using Measured = FormationRun::Measured;
 
-/// Holds the sentence's runs at every checkpoint.
 struct Watched {
     const FormationRun& run;
     int place = 0;  // index of the shown step

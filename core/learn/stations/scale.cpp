@@ -98,7 +98,6 @@ Curves softness_curves(const std::string& title, const char* y_is, double Softne
     return out;
 }
 
-/// Lists every head of the selected block.
 Table head_table(const StationInput& input, ThreadPool& pool) {
     const ModelConfig& c = input.trace->config();
     Table out{.title = "The heads of this layer, on the sentence",

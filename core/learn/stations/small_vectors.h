@@ -52,7 +52,6 @@ Grid words_grid(const std::string& title, const std::vector<std::string>& words,
 
 float mean_diagonal(const Matrix& weights);
 
-/// Adds a row of one name and some numbers to a table.
 void add_row(Table& table, const std::string& name, const std::vector<double>& numbers, int digits);
 
 }  // namespace headlight::learn

@@ -20,7 +20,6 @@ const std::vector<std::string> kArticles{"der", "die", "das"}, kPronouns{"er", "
 
 std::string in_model(const Trace& trace, AttentionHead head) { return head_name(trace.config(), head); }
 
-/// Returns the head that shows a kind of attention.
 AttentionHead head_of(const StationInput& in, const ThreeUsesState& state, const Trace& trace,
                       AttentionKind kind) {
     const bool chosen = state.chosen && trace.config().has_head({in.block, in.head}) &&

@@ -50,7 +50,6 @@ void each_row(ThreadPool& pool, Matrix& m, void (*of)(RowOf)) {
     });
 }
 
-/// Holds the MLP's hidden activations of some rows.
 struct HiddenRows {
     Matrix in, activated, slope;  // activated: of the gate, or of `in` where a norm reads it
     Matrix out;                   // output before the MLP's post-norm, if it has one

@@ -32,7 +32,6 @@ struct GivenRows {
     bool empty() const { return parts.empty(); }
     /// Writes the given rows into `rows`, which begin at position `first`.
     void put(int first, MatrixRef rows) const;
-    /// Returns whether a position has a given row.
     bool gives(int row) const;
     /// Returns whether a position's row is replaced, not added to.
     bool replaces(int row) const;

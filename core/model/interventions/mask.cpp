@@ -41,7 +41,6 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
     return rows;
 }
 
-/// Explains that the name takes another count of numbers.
 Error wrong_count(const std::string& text, const MaskKind& kind) {
     constexpr const char* counts[] = {"no number", "one number", "two numbers"};
     constexpr const char* examples[] = {"", ":4", ":1:4"};

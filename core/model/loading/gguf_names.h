@@ -17,7 +17,6 @@ struct GgufArchitecture {
     bool interleaved;  // q and k are stored for interleaved rotation
 };
 
-/// Returns the architecture that a file declares.
 Result<const GgufArchitecture*> gguf_architecture(const Gguf& file, const std::string& name);
 
 /// Returns "llama, qwen2, …", for messages and documents.

@@ -29,7 +29,6 @@ public:
 
     /// Starts packing, the first time. If memory or threads run out, the remaining matrices stay in place.
     void start();
-    /// Waits until packing has ended.
     void wait();
 
 private:

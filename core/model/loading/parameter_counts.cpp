@@ -43,7 +43,6 @@ bool same_heads(const AttentionCount& a, const AttentionCount& b) {
     return a.heads == b.heads && a.kv_heads == b.kv_heads && a.d_head == b.d_head;
 }
 
-/// Collects counts by name.
 struct Counts {
     std::vector<NamedCount> rows;
 

@@ -60,7 +60,6 @@ public:
     int64_t bytes_in_use() const;
     /// Fails if a file was truncated or overwritten since it was opened. Costs one stat per file.
     Status check_unchanged() const;
-    /// Counts the parameters in the files.
     int64_t parameters() const;
 
 private:
