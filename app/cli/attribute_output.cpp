@@ -27,14 +27,6 @@ TextPart part_of(const AttributeOptions& o) {
 
 namespace {
 
-/// A field of a CSV line.
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-    return out + "\"";
-}
-
 std::string influence_csv(const Trace& trace, const std::vector<ScoredPart>& parts) {
     const bool several = trace.config().stacks.size() > 1;
     std::string out = several ? "stack,position,token,score" : "position,token,score";

@@ -30,27 +30,13 @@ struct CircuitsOptions {
     bool composition = false, json = false;
 };
 
-std::string csv_value(float value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", double(value));
-    return std::isnan(value) ? "" : text;
-}
-
-/// A field of a CSV line.
-std::string quoted_field(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-    return out + "\"";
-}
-
 std::string pairs_csv(const Model& model, const HeadCircuits& found) {
     std::string out = "circuit,from_id,from,to_id,to,value";
     const auto add = [&](const char* circuit, const CircuitPairs& of) {
         for (const CircuitPair& p : of.pairs)
             out += std::string("\n") + circuit + "," + std::to_string(p.from) + "," +
-                   quoted_field(listed_label(model, p.from, of.from_stack)) + "," + std::to_string(p.to) +
-                   "," + quoted_field(listed_label(model, p.to, of.to_stack)) + "," + csv_value(p.value);
+                   csv_field(listed_label(model, p.from, of.from_stack)) + "," + std::to_string(p.to) + "," +
+                   csv_field(listed_label(model, p.to, of.to_stack)) + "," + csv_number(p.value);
     };
     add("QK", found.qk);
     add("OV", found.ov);
@@ -135,8 +121,8 @@ std::string scores_csv(const ModelConfig& c, const std::vector<HeadCircuits>& he
     for (int i = 0; i < isize(heads); ++i) {
         const AttentionHead head = c.head_at(i);
         out += block_path(c, head.block) + "," + std::to_string(head.head) + "," +
-               csv_value(heads[i].copying) + "," + csv_value(heads[i].previous) + "," +
-               csv_value(heads[i].duplicate) + "\n";
+               csv_number(heads[i].copying) + "," + csv_number(heads[i].previous) + "," +
+               csv_number(heads[i].duplicate) + "\n";
     }
     return out;
 }
@@ -193,7 +179,7 @@ Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool&
         for (const ComposedPair& p : pairs)
             out += std::string(kCompositionNames[static_cast<int>(p.kind)]) + "," +
                    head_path(c, c.head_at(p.reader)) + "," + head_path(c, c.head_at(p.writer)) + "," +
-                   csv_value(p.value) + "\n";
+                   csv_number(p.value) + "\n";
         return out;
     };
     return write_or_print(o, composition_numbers(all, c), json, csv);

@@ -11,6 +11,7 @@
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "io/numbers.h"
 
 namespace headlight {
 
@@ -51,11 +52,7 @@ std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, 
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     if (!effects.empty())
         for (const char* name : kEffectColumns) out += "," + std::string(name);
-    const auto add = [&out](float value) {
-        char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", double(value));
-        out += std::isnan(value) ? "," : text;
-    };
+    const auto add = [&out](double value) { out += "," + csv_number(value); };
     for (const int i : order) {
         const auto [block, head] = c.head_at(i);
         out += "\n" + block_path(c, block) + "," + std::to_string(head);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -15,6 +16,19 @@
 #include "io/safetensors.h"
 
 namespace headlight {
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + "\"";
+}
+
+std::string csv_number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return std::isnan(value) ? "" : text;
+}
 
 namespace {
 
@@ -65,16 +79,10 @@ nlohmann::ordered_json json_table(const NumberTable& t) {
 
 DoubleMatrix as_doubles(const NumberTable& t) { return t.exact.size() ? t.exact : t.values.cast<double>(); }
 
-/// Quotes a field by RFC 4180; replaces line breaks and tabs by spaces in tab-separated text, which has no
-/// quoting.
+/// Quotes a field; replaces line breaks and tabs by spaces in tab-separated text, which has no quoting.
 std::string field(const std::string& raw, char separator) {
     const std::string text = printable(raw);
-    if (separator == ',') {
-        if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-        std::string out = "\"";
-        for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-        return out + "\"";
-    }
+    if (separator == ',') return csv_field(text);
     std::string out = text;
     for (char& c : out)
         if (c == '\t' || c == '\n' || c == '\r') c = ' ';

@@ -37,6 +37,11 @@ Status write_npy(const std::filesystem::path& path, std::span<const NumberTable>
 /// Safetensors: a tensor each, labels as JSON in the metadata.
 Status write_tensors(const std::filesystem::path& path, std::span<const NumberTable> tables);
 
+/// Quotes a field of a line of CSV, by RFC 4180.
+std::string csv_field(const std::string& text);
+/// Writes six digits; nothing for NaN.
+std::string csv_number(double value);
+
 /// Returns one table with tabs, for a spreadsheet.
 std::string as_tsv(const NumberTable& table);
 /// Returns one table with commas, as in a .csv file.

@@ -33,7 +33,6 @@ enum class ChainStep {
     sum,         // query_in + the block's output
     next_norm    // post-norm: the block's own norm; pre-norm: the norm that reads the sum next
 };
-inline constexpr int kChainSteps = 17;
 
 struct ChainStage {
     ChainStep step;

@@ -171,11 +171,7 @@ Dossier dossier_of(const Model& model, const Corpus& corpus, std::string file) {
 std::string dossier_csv(const ModelConfig& c, const Dossier& dossier) {
     std::string out = "layer,head";
     for (const HeadStatistic& s : head_statistics()) out += "," + std::string(s.key) + "," + s.key + "_sd";
-    const auto add = [&out](double value) {
-        char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", value);
-        out += std::isnan(value) ? "," : text;
-    };
+    const auto add = [&out](double value) { out += "," + csv_number(value); };
     for (int i = 0; i < isize(dossier.heads); ++i) {
         const auto [block, head] = c.head_at(i);
         out += "\n" + block_path(c, block) + "," + std::to_string(head);
