@@ -1,6 +1,5 @@
 #include "session/save_path.h"
 
-#include <cstdlib>
 #include <sstream>
 
 #include "io/folder.h"
@@ -12,21 +11,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path home_folder() {
-    const char* home = std::getenv("HOME");
-    return home && *home ? fs::path(home) : fs::path();
-}
-
 bool is_folder(const fs::path& path) {
     std::error_code ignored;
     return !path.empty() && fs::is_directory(path, ignored);
 }
 
 fs::path desktop_folder(const std::string& name, const char* usual) {
-    const fs::path home = home_folder();
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    const std::string text =
-        beginning_of((config && *config ? fs::path(config) : home / ".config") / "user-dirs.dirs", 64 << 10);
+    const fs::path home = environment_text("HOME");
+    const std::string text = beginning_of(config_folder() / "user-dirs.dirs", 64 << 10);
     for (const fs::path& folder : {named_folder(text, name, home), home.empty() ? home : home / usual, home})
         if (is_folder(folder)) return folder;
     return current_folder();

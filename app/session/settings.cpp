@@ -1,7 +1,6 @@
 #include "session/settings.h"
 
-#include <cstdlib>
-
+#include "io/folder.h"
 #include "io/mapped_file.h"
 #include "session/adopt.h"
 #include "session/workspace.h"
@@ -10,13 +9,7 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
-fs::path settings_path() {
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    const char* home = std::getenv("HOME");
-    const fs::path base =
-        config && *config ? fs::path(config) : fs::path(home && *home ? home : ".") / ".config";
-    return base / "headlight" / "settings.json";
-}
+fs::path settings_path() { return config_folder() / "headlight" / "settings.json"; }
 
 fs::path recovery_folder() { return settings_path().parent_path() / "recovery"; }
 

@@ -20,12 +20,6 @@ namespace {
 
 constexpr size_t kLongestHubName = 200, kLongestToken = 4096;
 
-/// Returns an environment variable, "" if unset.
-std::string environment_text(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
 /// Accepts 1, ON, YES and TRUE, in upper or lower case.
 bool is_on(const char* name) {
     std::string value = environment_text(name);

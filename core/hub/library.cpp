@@ -3,7 +3,6 @@
 #include "hub/library.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "hub/hub.h"
 #include "io/folder.h"
@@ -19,11 +18,7 @@ namespace {
 
 constexpr size_t kMaxModels = 2000;
 
-/// Returns an environment variable as a path; empty if unset.
-fs::path variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value && *value ? fs::path(value) : fs::path();
-}
+fs::path variable(const char* name) { return environment_text(name); }
 
 fs::path home() { return variable("HOME"); }
 

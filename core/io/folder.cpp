@@ -18,10 +18,19 @@ std::vector<fs::path> folder_entries(const fs::path& folder, size_t max) {
     return out;
 }
 
+std::string environment_text(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+fs::path config_folder() {
+    const std::string config = environment_text("XDG_CONFIG_HOME"), home = environment_text("HOME");
+    return config.empty() ? fs::path(home.empty() ? "." : home) / ".config" : fs::path(config);
+}
+
 fs::path expand_home(const fs::path& typed) {
-    const char* home = std::getenv("HOME");
-    const std::string text = typed.string();
-    if (!home || !*home || (text != "~" && text.rfind("~/", 0) != 0)) return typed;
+    const std::string home = environment_text("HOME"), text = typed.string();
+    if (home.empty() || (text != "~" && text.rfind("~/", 0) != 0)) return typed;
     return fs::path(home) / text.substr(std::min<size_t>(2, text.size()));
 }
 

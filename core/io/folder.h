@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace headlight {
@@ -9,6 +10,12 @@ namespace headlight {
 /// Returns the paths of a folder's entries in the order of their names, at most `max`; none if it cannot be
 /// read.
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder, size_t max = 10'000);
+
+/// Returns an environment variable, "" if unset.
+std::string environment_text(const char* name);
+
+/// Returns XDG_CONFIG_HOME, else ~/.config.
+std::filesystem::path config_folder();
 
 /// Replaces a leading "~" or "~/" by the home folder, as shells do.
 std::filesystem::path expand_home(const std::filesystem::path& typed);
