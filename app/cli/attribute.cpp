@@ -1,7 +1,6 @@
 #include "cli/attribute.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "analysis/prediction/generate.h"
 #include "base/quoted.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/lru_cache.h"
-#include "base/result.h"
 #include "figure/canvas.h"
 #include "gpu/texture.h"
 

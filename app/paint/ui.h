@@ -3,7 +3,6 @@
 
 #include <imgui.h>
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>

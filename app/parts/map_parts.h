@@ -1,8 +1,6 @@
 // Draws what maps share: the color bar, the crosshair.
 #pragma once
 
-#include <optional>
-
 #include "figure/color_bar.h"
 #include "paint/layout.h"
 #include "paint/toolbar.h"

@@ -1,7 +1,6 @@
 #include "parts/metric.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/quoted.h"
 #include "parts/interventions.h"

@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "io/json.h"
 

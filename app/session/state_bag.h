@@ -3,7 +3,6 @@
 
 #include <any>
 #include <map>
-#include <span>
 #include <typeindex>
 
 #include "session/field_visitors.h"

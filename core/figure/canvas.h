@@ -5,7 +5,6 @@
 #include <cairo.h>
 #include <pango/pangocairo.h>
 
-#include <filesystem>
 #include <functional>
 #include <string>
 

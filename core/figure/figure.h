@@ -1,7 +1,6 @@
 // Draws figures for papers: the window's views with vector text on a white page.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>

@@ -2,7 +2,6 @@
 #include "figure/style.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <set>

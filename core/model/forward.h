@@ -1,7 +1,6 @@
 // Runs the forward pass of every family: families differ in ModelConfig and ModelWeights, which are data.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "base/matrix.h"

@@ -1,7 +1,6 @@
 // Turns the user's input into the sequences that a model's stacks read.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

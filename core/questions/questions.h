@@ -8,7 +8,6 @@
 #include <tuple>
 #include <type_traits>
 #include <variant>
-#include <vector>
 
 #include "analysis/attention/block_chain.h"
 #include "analysis/attention/block_weights.h"

@@ -1,7 +1,6 @@
 // Byte-pair encoding (Sennrich et al. 2016), over bytes or over characters.
 #pragma once
 
-#include <map>
 #include <memory>
 
 #include "tokenizer/prefix_table.h"

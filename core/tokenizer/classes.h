@@ -1,8 +1,6 @@
 // Describes the tokenizer classes of transformers 5, and chooses one for a folder.
 #pragma once
 
-#include <span>
-
 #include "tokenizer/folder.h"
 
 namespace headlight {

@@ -1,6 +1,5 @@
 // Draws one query's attention as a table that reads left to right, and highlights a number's sources.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/cast.h"

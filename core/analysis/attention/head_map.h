@@ -1,8 +1,6 @@
 // Compares heads: which attend alike.
 #pragma once
 
-#include <vector>
-
 #include "analysis/attention/head_summary.h"
 
 namespace headlight {

@@ -1,7 +1,6 @@
 // Measures each head's kind of pattern by one number.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -3,7 +3,6 @@
 #include "analysis/attention/head_tags.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/attention/head_summary.h"
 #include "analysis/circuits/direct.h"

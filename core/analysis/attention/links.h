@@ -1,7 +1,6 @@
 // Selects the heaviest links of a head, for pictures that draw attention as lines.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "analysis/attention/shown.h"

@@ -3,7 +3,6 @@
 // this run (Elhage et al. 2021).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "analysis/attention/shown.h"

@@ -2,7 +2,6 @@
 #include "analysis/attribution/delta.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 

@@ -1,7 +1,6 @@
 // Shows what attention adds to the embeddings: E → E + ΔE.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "analysis/attention/shown.h"

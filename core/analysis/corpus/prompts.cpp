@@ -1,6 +1,5 @@
 #include "analysis/corpus/prompts.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>

@@ -1,7 +1,6 @@
 // Shows the model's prediction after each layer (logit lens), and the sources of its final one.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "analysis/attention/shown.h"
