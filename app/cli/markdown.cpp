@@ -12,7 +12,7 @@
 #include "model/families.h"
 #include "model/loading/gguf_names.h"
 #include "session/commands/choices.h"
-#include "views/views.h"
+#include "views/doors.h"
 #include "window/commands.h"
 
 namespace headlight {
@@ -174,15 +174,25 @@ std::string command_rows_of(const View& view) {
     return out.empty() ? "" : "\n" + table_head("command", "") + out;
 }
 
+/// "Explain (2) → Words that matter, or Ctrl+G.": where a view stands, and its own key.
+std::string opened_by(const View& view) {
+    std::string out;
+    for (const Door& door : doors())
+        if (door.view == &view) {
+            const auto group = static_cast<int>(door.group);
+            out += (out.empty() ? "" : ", ") + std::string(view_groups()[group].name) + " (" +
+                   std::to_string(group + 1) + ") → " + door.name;
+        }
+    const std::string key = view.letter ? std::string("Ctrl+") + view.letter : "";
+    return out + (out.empty() || key.empty() ? "" : ", or ") + key + ".";
+}
+
 /// Explains the widgets of a view: "lines lines/ keep" are its key and the prefixes of their paths.
 std::string controls_block(const std::string& words) {
     const size_t blank = words.find(' ');
     const View* view = find_view(words.substr(0, blank));
     if (!view) return "";
-    std::string keys;
-    for (const Command& row : commands())
-        if (row.name == std::string("view ") + view->key) keys = row.keys;
-    return "Opens with " + keys + ".\n\n" +
+    return opened_by(*view) + "\n\n" +
            explained_controls(blank == std::string::npos ? "" : words.substr(blank)) + command_rows_of(*view);
 }
 

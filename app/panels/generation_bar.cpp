@@ -38,15 +38,21 @@ std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 1
 
 constexpr const char* kMethods[] = {"greedy", "beams", "sampling"};  // the command's words
 
-/// Draws the methods: greedy, beam search, sampling.
+const std::vector<std::string> kMethodNames{"greedy", "beam search", "sampling"};
+
+/// Greedy, beam search, sampling.
+void choose_method(Scene& s, Toolbar& bar, const char* label) {
+    const SamplingParams& d = s.session.document.generation.decoding;
+    const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
+    if (const int c = bar.choice(label, "generation/method", kMethodNames, method); c >= 0 && c != method)
+        s.send("decoding", kMethods[c]);
+}
+
+/// Draws the method and its numbers.
 void choose_decoding(Scene& s, Rect line) {
     Toolbar bar(s.ui, line);
     const SamplingParams& d = s.session.document.generation.decoding;
-    const int method = d.temperature > 0 ? 2 : d.beams > 1 ? 1 : 0;
-    if (const int c =
-            bar.choice("Decoding", "generation/method", {"greedy", "beam search", "sampling"}, method);
-        c >= 0 && c != method)
-        s.send("decoding", kMethods[c]);
+    choose_method(s, bar, "Decoding");
     if (d.temperature > 0) {
         choose_number<float>(s, bar, "Temperature", "generation/temperature", "sampling temperature",
                              {0.3f, 0.5f, 0.8f, 1.0f, 1.3f, 2.0f}, d.temperature, as_decimal);
@@ -197,6 +203,8 @@ void draw_generation_bar(Scene& s, Rect area, bool shows_others) {
     const Rect label = take_left(line, kStep);
     write(ui, label, kBody, ui.colors->t1, step);
     ui.name("generation/step", band({label.x, label.y, ui.text.width(kBody, step), label.h}, size::line));
+    if (s.session.document.generation.bar && press_cross(ui, "generation/close", line))
+        s.send("generate", "off");
     draw_play(s, line);
     take_right(line, 0, gap::large);
     draw_slider(s, line);
@@ -210,6 +218,24 @@ void draw_generation_bar(Scene& s, Rect area, bool shows_others) {
         choose_decoding(s, below);
     draw_forced(s, below);
     if (shows_others) draw_others(s, take_top(rest, kOthersLine));
+}
+
+void draw_generation_controls(Scene& s, Rect& line) {
+    constexpr float kStep = 60;
+    if (!can_generate(s) || !s.sentence()->written || !s.session.document.generation.bar) return;
+    play(s);
+    Ui& ui = s.ui;
+    if (press_cross(ui, "generation/close", line)) s.send("generate", "off");
+    if (ui.button("generation/next", band(take_right(line, size::chip, gap::tight), size::row_low), "›"))
+        s.send("step", "+1");
+    const Rect at = take_right(line, kStep, gap::tight);
+    write(ui, at, kCaptionMono, ui.colors->t1,
+          std::to_string(shown_step(s)) + "/" + std::to_string(last_step(s)), Flush::center);
+    ui.name("generation/step", at);
+    if (ui.button("generation/previous", band(take_right(line, size::chip, gap::tight), size::row_low), "‹"))
+        s.send("step", "-1");
+    Toolbar bar(ui, take_right(line, ui.choice_width("", kMethodNames), gap::medium));
+    choose_method(s, bar, "");
 }
 
 }  // namespace headlight

@@ -9,4 +9,7 @@ namespace headlight {
 float generation_bar_height(const Scene& scene, bool shows_others);
 void draw_generation_bar(Scene& scene, Rect area, bool shows_others);
 
+/// In a low window, at the right end of a line, of which it takes that part: the method, and the step.
+void draw_generation_controls(Scene& scene, Rect& line);
+
 }  // namespace headlight

@@ -63,7 +63,7 @@ void draw_hints(Scene& s, Rect rest) {
     Ui& ui = s.ui;
     Rect line = take_top(rest, kHeading, gap::close);
     const Rect done = take_right(line, kButton, gap::large);
-    if (ui.button("hint/done", done, "Got it", Ui::Look::primary)) s.send("guide", "tries");
+    if (ui.button("hint/done", done, "Got it", Ui::Look::primary)) s.send("guide", "on");
     const std::string what =
         "Headlight shows what every attention head of a language model looks at, while you type.";
     take_left(line, write(ui, line, kBody, ui.colors->t1, what), gap::large);

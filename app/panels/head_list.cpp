@@ -110,8 +110,7 @@ void draw_groups(Scene& s, const HeadGrid& g) {
 }
 
 void draw_names(Scene& s, const HeadGrid& g, float names) {
-    draw_head_names(s, g.of_names(), names,
-                    [&](int layer) { return block_name(s.model()->config, layer); });
+    draw_head_names(s, g.of_names(), names, [&](int layer) { return block_name(s.model()->config, layer); });
     draw_groups(s, g);
 }
 
@@ -206,18 +205,15 @@ void answer_grid(Scene& s, const HeadGrid& g) {
     if (s.sentence()) ui.tooltip("grid/" + head_name(c, layer, head), h, said_of(s, {layer, head}));
 }
 
-/// "Heads 4 × 8 · 2 key/value", and the link to All heads.
+/// "Heads", how many keys and values they share, and what the axes of the grid are.
 void draw_title(Scene& s, Rect line, const HeadGrid& g) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    if (s.sentence() && ui.link("tab/All heads", line.right(), line.middle_y(), "All heads"))
-        s.send("view heads");
-    take_right(line, ui.text.width(kCaption, "All heads"), gap::small);
+    const std::string axes = "layer ↓   head →";
+    write(ui, take_right(line, ui.text.width(kCaption, axes), gap::small), kCaption, ui.colors->t2, axes);
     take_left(line, write(ui, line, kBody, ui.colors->t1, "Heads"), gap::small + 2);
-    const std::string heads = std::to_string(g.rows) + " × " + per_stack(c, &StackConfig::heads),
-                      shared = g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : "";
-    const bool fits = ui.text.width(kCaptionMono, heads + shared) <= line.w;  // else brackets show it
-    write(ui, line, kCaptionMono, ui.colors->t3, fits ? heads + shared : heads);
+    const std::string shared = g.shared > 1 ? std::to_string(c.kv_heads(0)) + " key/value" : "";
+    if (ui.text.width(kCaption, shared) <= line.w) write(ui, line, kCaption, ui.colors->t3, shared);
 }
 
 }  // namespace

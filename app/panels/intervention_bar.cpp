@@ -113,7 +113,8 @@ void choose_brush(Scene& s, Toolbar& bar) {
     s.ui.frame(inset(at, 7, 9), rectangles ? s.ui.colors->t1 : s.ui.colors->t2);
     s.ui.tooltip("brush/rectangle", h, "Drag to paint a rectangle instead of single cells.");
     if (h.clicked) brush = (rectangles ? kCells : kRectangles)[std::max(current, 0)];
-    if (brush != before && brush != Brush::off) s.send("view head");
+    const bool on_map = std::string_view(shown_view(s.session, *s.model()).key) == "head";
+    if (brush != before && brush != Brush::off && !on_map) s.send("view head");
 }
 
 constexpr std::pair<float, const char*> kTemperatures[] = {
@@ -217,9 +218,14 @@ void choose_positions(Scene& s, Toolbar& bar) {
     s.change(change);
 }
 
-/// Draws the changes of head, layer and positions, one below the other.
-void draw_more(Scene& s, Rect inside) {
+/// Draws the changes of head, layer and positions, one below the other; where the line has no room for it,
+/// the mask too.
+void draw_more(Scene& s, Rect inside, bool mask) {
     Rect rest = inset(inside, gap::large, gap::medium);
+    if (mask) {
+        Toolbar line(s.ui, take_top(rest, kLineOfMore));
+        choose_mask(s, line, 0);
+    }
     for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions}) {
         Toolbar line(s.ui, take_top(rest, kLineOfMore));
         choose(s, line);
@@ -227,15 +233,16 @@ void draw_more(Scene& s, Rect inside) {
 }
 
 /// Draws the button for the controls that do not fit beside masks and brush.
-void draw_more_button(Scene& s, Toolbar& bar) {
+void draw_more_button(Scene& s, Toolbar& bar, bool mask) {
     constexpr float kWide = 300;
+    const float lines = mask ? 5 : 4;
     const bool open = ImGui::IsPopupOpen("change/more/panel");
     const Hit h = bar.press("change/more", "Advanced…", open);
     s.ui.tooltip(
         "change/more", h,
         "Ablate the head, change its softmax temperature, skip parts of the layer, or switch positions off.");
-    s.ui.pop_up("change/more", bar.last(), h.clicked, {kWide, 4 * kLineOfMore + 2 * gap::medium},
-                [&](Rect inside) { draw_more(s, inside); });
+    s.ui.pop_up("change/more", bar.last(), h.clicked, {kWide, lines * kLineOfMore + 2 * gap::medium},
+                [&](Rect inside) { draw_more(s, inside, mask); });
 }
 
 /// Approximate width of the four choices of head, layer and positions side by side.
@@ -246,6 +253,13 @@ float width_of_rest(Scene& s) {
     return all;
 }
 
+/// A cross that closes the bar and puts the brush down; what is changed stays.
+void close_change_bar(Scene& s, Rect& line) {
+    if (!press_cross(s.ui, "change/close", line)) return;
+    s.send("intervene", "off");
+    s.send("brush", "off");
+}
+
 }  // namespace
 
 float draw_change_bar(Scene& s, Rect area) {
@@ -253,7 +267,9 @@ float draw_change_bar(Scene& s, Rect area) {
     if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     constexpr float kRoomy = 700;
     const Rect line = take_top(area, kLine);
-    Toolbar bar(ui, {line.x + size::center_pad, line.y, line.w - size::center_pad - gap::small, kLine});
+    Rect inside{line.x + size::center_pad, line.y, line.w - size::center_pad - gap::small, kLine};
+    close_change_bar(s, inside);
+    Toolbar bar(ui, inside);
     bar.labels = bar.rest().w > kRoomy;
     const float others = bar.segments_width("Brush", {"mask", "unmask"}) + size::chip + 3 * gap::medium +
                          ui.choice_width("", {"all heads"}) + ui.text.width(kCaption, "Advanced…") + 24;
@@ -264,10 +280,22 @@ float draw_change_bar(Scene& s, Rect area) {
         for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions})
             choose(s, bar);
     } else {
-        draw_more_button(s, bar);
+        draw_more_button(s, bar, false);
     }
     ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
     return kLine;
+}
+
+void draw_change_controls(Scene& s, Rect& line) {
+    if (!s.session.preferences.change_bar) return;
+    close_change_bar(s, line);
+    Toolbar bar(s.ui, line);
+    bar.labels = false;
+    bar.apart = gap::small;
+    choose_brush(s, bar);
+    bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);
+    draw_more_button(s, bar, !s.model()->config.can.read_image);
+    line = bar.rest();
 }
 
 }  // namespace headlight

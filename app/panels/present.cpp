@@ -160,8 +160,9 @@ std::vector<Command> present_commands() {
     const char* walk = "while presenting: previous or next slide";
     return in_group(
         "Display",
-        {row({"present", "Present", "present the view full screen; Esc exits", "F5"}, present,
-             needs_sentence),
+        {also_called("slides, PowerPoint, full screen",
+                     row({"present", "Present", "present the view full screen; Esc exits", "F5"}, present,
+                         needs_sentence)),
          row({"slide add", "Add a slide", "add the current view as a slide", "Shift+F5"}, add_slide,
              needs_sentence),
          row({"slide remove", "Remove slide", "remove the slide shown last"}, remove_slide, has_slides),

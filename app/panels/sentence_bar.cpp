@@ -8,7 +8,7 @@
 #include "parts/metric.h"
 #include "parts/result.h"
 #include "parts/text_entry.h"
-#include "views/views.h"
+#include "views/doors.h"
 
 namespace headlight {
 
@@ -195,21 +195,30 @@ void draw_next(Scene& s, Rect line, size_t count) {
     }
 }
 
-/// Draws Learn and Settings at the right end of a line; returns where they begin.
-float draw_places(Scene& s, Rect line) {
-    Ui& ui = s.ui;
-    const float settings = ui.text.width(kCaption, "Settings"), learn = ui.text.width(kCaption, "Learn");
-    if (ui.link("settings", line.right(), line.middle_y(), "Settings", s.session.shows(Sheet::settings)))
+/// Draws Settings at the right end of a line.
+void draw_settings(Scene& s, Rect& line) {
+    const float width = s.ui.text.width(kCaption, "Settings");
+    if (s.ui.link("settings", line.right(), line.middle_y(), "Settings", s.session.shows(Sheet::settings)))
         s.send("settings");
-    take_right(line, settings, gap::large);
-    if (!s.sentence() || !s.sentence()->trace || !s.sentence()->trace->has_weights())
-        return line.right() + gap::large;
-    const bool learns = std::string_view(shown_view(s.session, *s.model()).key) == "learn";
-    if (ui.link("learn", line.right(), line.middle_y(), "Learn", learns))
-        s.send(learns ? "back" : "view learn");
-    const Rect word = take_right(line, learn);
-    if (learns) ui.fill({word.x - 2, word.middle_y() + 13, word.w + 4, 2}, ui.colors->accent);
-    return word.x;
+    take_right(line, width, gap::wide);
+}
+
+constexpr float kExplain = 104;
+
+/// Whether the button that explains the prediction has room.
+bool offers_explanation(const Scene& s, float room) {
+    constexpr float kMinRoom = 560;
+    return room > kMinRoom && !find_door("explain")->missing(*s.model()) && shown_predictions(s);
+}
+
+/// "Explain this", behind the predictions.
+void draw_explain(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    const Hit h = ui.control("predictions/explain", r);
+    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    ui.frame(r, ui.colors->l2, 1, size::corner);
+    write(ui, r, kCaption, ui.colors->t1, "Explain this", Flush::center);
+    if (h.clicked) s.send("view explain");
 }
 
 std::string count_text(const Scene& s) {
@@ -224,15 +233,18 @@ std::string count_text(const Scene& s) {
 /// Draws the second line: tokens, next tokens, settings.
 void draw_tokens_line(Scene& s, Rect line) {
     Ui& ui = s.ui;
-    take_right(line, line.right() - draw_places(s, line), gap::large);
+    draw_settings(s, line);
     if (s.sentence()) {
         const bool writes = shows_written(s);  // then the inspector shows the next tokens
+        const bool explains = !writes && offers_explanation(s, line.w);
         Rect tokens = line;
-        const size_t count = writes ? 0 : next_count(s, line.w);
+        if (explains) take_right(tokens, kExplain, gap::large);
+        const size_t count = writes ? 0 : next_count(s, tokens.w);
         const Rect next = count ? take_right(tokens, next_room(s, count)) : take_right(tokens, 0);
         take_right(tokens, 0, gap::medium);
-        const float end = draw_tokens(s, tokens) + gap::medium;
-        if (count) draw_next(s, {std::min(end, next.x), line.y, next.w, line.h}, count);
+        const float end = draw_tokens(s, tokens) + gap::medium, from = std::min(end, next.x);
+        if (count) draw_next(s, {from, line.y, next.w, line.h}, count);
+        if (explains) draw_explain(s, {from + next.w, line.y, kExplain, line.h});
     } else if (!s.model() || !s.model()->config.can.read_image) {
         const bool failed = s.answer && !s.answer->text_error.empty();
         write(ui, line, kCaption, ui.colors->t2, failed ? s.answer->text_error : "or choose one below");

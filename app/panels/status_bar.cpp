@@ -57,46 +57,39 @@ float draw_offers(Scene& s, float x, float y) {
     return x;
 }
 
-/// "GPT-2 · 4 layers · 8 heads · d_model 256 · 4.27 M parameters"
+/// "stories · 4 layers × 8 heads · 4.27 M parameters"
 std::string model_text(const Model& m) {
     const ModelConfig& c = m.config;
-    const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers"
+    const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers())
                                                     : std::to_string(c.stacks[0].layers) + " + " +
-                                                          std::to_string(c.stacks[1].layers) + " layers";
-    const std::string shared =
-        c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
-    return c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared +
-           " · d_model " + std::to_string(c.d_model) +
+                                                          std::to_string(c.stacks[1].layers);
+    return m.name + " · " + layers + " layers × " + per_stack(c, &StackConfig::heads) + " heads" +
            (m.weights.stacks.empty() ? " · a trace, no weights"
                                      : " · " + short_count(parameter_count(c)) + " parameters");
 }
 
-/// "mask causal, window 128, 2 interventions"
-std::string mask_text(const Scene& s, const ModelConfig& c) {
-    const AttentionBlock block = c.block(std::clamp(s.session.selection.block, 0, c.blocks() - 1));
-    const StackConfig& stack = c.stacks[block.stack];
-    const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
+/// Names what is not as the model has it: "mask window:4, 2 interventions".
+std::string changed_text(const Scene& s) {
     const Intervention& changed = s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
     const size_t count = changed.changes.size();
-    const std::string changes =
-        count == 0 ? "" : ", " + std::to_string(count) + (count == 1 ? " intervention" : " interventions");
-    if (!changed.mask.is_own()) return "mask " + changed.mask.label() + changes;
-    const bool causal = stack.causal && block.kind != AttentionKind::cross;
-    return std::string(causal ? "mask causal" : "mask none") +
-           (window ? ", window " + std::to_string(window) : "") + changes;
+    const std::string mask = changed.mask.is_own() ? "" : "mask " + changed.mask.label(),
+                      changes = count == 0 ? ""
+                                           : std::to_string(count) +
+                                                 (count == 1 ? " intervention" : " interventions");
+    return mask + (mask.empty() || changes.empty() ? "" : ", ") + changes;
 }
 
-/// Draws the model's line; its name opens the architecture.
-void draw_open_model(Scene& s, Rect& line, const Model& m) {
-    constexpr float kAround = 6;
-    Ui& ui = s.ui;
-    const std::string what = model_text(m);
-    const float wide = std::min(ui.text.width(kCaption, what), std::max(0.0f, line.w));
-    const Rect place = take_left(line, wide, gap::section);
-    const Hit h = ui.control("tab/Model", inset(place, -kAround, 0));
-    if (s.sentence() && h.clicked && !m.weights.stacks.empty()) s.send("view model");
-    if (s.sentence()) ui.tooltip("tab/Model", h, "Shows the model’s architecture (0)");
-    write(ui, place, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what);
+/// Says what keys do while the caret is in the sentence; else what is changed.
+void draw_right(Scene& s, Rect& line) {
+    const bool typing = s.fields.sentence.focused && !s.session.sheet;
+    const std::string keys = "You are typing in the sentence. Press Esc first to use keys 1–5.",
+                      changed = changed_text(s);
+    const float room = line.w / 2;
+    const std::string said = typing && changed.empty() ? keys : changed;
+    const float wide = s.ui.text.width(kCaption, said);
+    if (said.empty() || wide > room) return;
+    write(s.ui, take_right(line, wide, gap::section), kCaption,
+          changed.empty() ? s.ui.colors->t3 : s.ui.colors->t2, said, Flush::right);
 }
 
 }  // namespace
@@ -109,17 +102,12 @@ void draw_status_bar(Scene& s, Rect area) {
     Rect line = inset(area, size::panel_pad, 0);
     const std::string notice = shown_notice(s);
     if (const Model* m = s.model()) {
-        const std::string mask = mask_text(s, m->config);
-        const float right = ui.text.width(kCaption, "float32") + ui.text.width(kCaption, mask) + 2 * 14;
-        const bool has_notice = !notice.empty(),
-                   both = line.w >= right + kMinModel + (has_notice ? kMinNotice : 0);
-        if (both) {
-            write(ui, take_right(line, ui.text.width(kCaption, "float32"), 14), kCaption, ui.colors->t2,
-                  "float32", Flush::right);
-            write(ui, take_right(line, ui.text.width(kCaption, mask), 14), kCaption, ui.colors->t2, mask,
-                  Flush::right);
+        if (notice.empty() || line.w > 2 * kMinNotice) draw_right(s, line);
+        if (notice.empty() || line.w >= kMinModel + kMinNotice) {
+            const std::string what = model_text(*m);
+            const float wide = std::min(ui.text.width(kCaption, what), std::max(0.0f, line.w));
+            write(ui, take_left(line, wide, gap::section), kCaption, ui.colors->t2, what);
         }
-        if (both || !has_notice) draw_open_model(s, line, *m);
     }
     const float end = draw_offers(s, line.x, area.middle_y());
     take_left(line, end - line.x);

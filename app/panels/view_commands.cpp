@@ -13,6 +13,7 @@
 #include "session/commands/choices.h"
 #include "session/commands/word_parsers.h"
 #include "session/save_path.h"
+#include "views/doors.h"
 #include "views/viewport_commands.h"
 #include "views/views.h"
 
@@ -24,24 +25,82 @@ const char *kViews = "Views", *kSelection = "Heads and cells";
 
 const View& shown_view(const CommandContext& c) { return shown_view(c.session, *c.model()); }
 
-/// Why a view cannot be opened now; "" if the model does not have it.
+/// Why a view or a door cannot be opened now.
 const char* missing(const View& v, const CommandContext& c) {
-    if (!c.model()) return "No model is open yet.";
-    return v.offered(*c.model()) ? v.missing(*c.model()) : "";
+    return c.model() ? why_missing(v, *c.model()) : "No model is open yet.";
+}
+const char* missing(const Door& door, const CommandContext& c) {
+    return c.model() ? door.missing(*c.model()) : "No model is open yet.";
 }
 
-Command view_row(const View& v) {
-    const std::string digit(1, v.digit);
+/// The commands that doors send.
+std::span<const Command> sent_by_doors() {
+    static const std::vector<Command> table =
+        joined({comparison_commands(), generation_commands(), intervention_commands(),
+                find_view("heads")->commands()});
+    return table;
+}
+
+/// Opens a view on what it chooses, unless it is shown already.
+void begin_view(CommandContext& c, const View& v) {
+    const bool opens = c.model() && &shown_view(c) != &v;
+    open_view(c.session, v.key);
+    if (opens && v.begin) v.begin(c.session, c.model()->config);
+}
+
+/// Leaves the caret where it is, so that the next digit is a command again.
+Status open_door(CommandContext& c, const Door& door) {
+    const bool typing = c.host.typing();
+    begin_view(c, *door.view);
+    if (door.command) TRY_STATUS(carry_out({&command_named(sent_by_doors(), door.command), door.words}, c));
+    if (!typing) c.host.leave_texts();
+    c.session.of<VisitedDoors>().note(door.key);
+    return success();
+}
+
+Command door_row(const Door& door) {
     Command out = row(
-        {std::string("view ") + v.key, std::string("View ") + v.name, v.name,
-         v.digit <= '9' ? digit + ", Ctrl+" + digit : "Ctrl+" + digit},
-        [&v](CommandContext& c) {
-            const bool opens = &shown_view(c) != &v;
-            open_view(c.session, v.key);
-            if (opens && v.begin) v.begin(c.session, c.model()->config);
-        },
+        {"view " + door.key, door.name, door.name},
+        [&door](CommandContext& c, const std::string&) { return open_door(c, door); },
+        [&door](const CommandContext& c) { return missing(door, c); });
+    if (!door.command && door.view->letter) out.keys = std::string("Ctrl+") + door.view->letter;
+    out.alias = "view " + lower_case(door.name);
+    return also_called(door.synonyms, out);
+}
+
+/// The row of a view that has no door of its own.
+Command view_row(const View& v) {
+    Command out = row(
+        {std::string("view ") + v.key, v.name, v.name}, [&v](CommandContext& c) { begin_view(c, v); },
         [&v](const CommandContext& c) { return missing(v, c); });
-    out.alias = "view " + lower_case(v.name);
+    if (v.letter) out.keys = std::string("Ctrl+") + v.letter;
+    return also_called(v.synonyms, out);
+}
+
+std::vector<Command> opening_commands() {
+    std::vector<Command> out;
+    for (const Door& door : doors()) out.push_back(door_row(door));
+    for (const View& v : views())
+        if (!find_door(v.key)) out.push_back(view_row(v));
+    return out;
+}
+
+/// "1": what answers a question; again: the next that does.
+Command question_row(ViewGroup group) {
+    const GroupRow& of = row_of(view_groups(), group);
+    const std::string digit = std::to_string(static_cast<int>(group) + 1);
+    const auto open = [group](CommandContext& c, const std::string&) -> Status {
+        const Door* door = next_door(c.session, *c.model(), group);
+        return door ? open_door(c, *door) : Error{"Nothing of this applies to " + c.model()->name + "."};
+    };
+    return row({"question " + lower_case(of.name), std::string(of.name) + ": " + of.question,
+                std::string(of.question) + " Again: the next view", digit + ", Ctrl+" + digit},
+               open, needs_model);
+}
+
+std::vector<Command> question_commands() {
+    std::vector<Command> out;
+    for (size_t i = 0; i < view_groups().size(); ++i) out.push_back(question_row(static_cast<ViewGroup>(i)));
     return out;
 }
 
@@ -198,13 +257,14 @@ Command saves(const CommandText& text, bool workspace) {
 }  // namespace
 
 std::vector<Command> view_commands() {
-    std::vector<Command> tabs, own;
-    for (const View& v : views()) tabs.push_back(view_row(v));
+    std::vector<Command> own;
     for (const View& v : views()) own = joined({own, own_rows(v)});
     const std::vector<Command> back{row(
         {"back", "Back", "leave a full-window view"}, [](CommandContext& c) { close_view(c.session); },
         fills_window)};
-    return joined({in_group(kViews, joined({tabs, choice_commands(), layer_heads_commands(), back})), own,
+    return joined({in_group(kViews, joined({question_commands(), opening_commands(), choice_commands(),
+                                            layer_heads_commands(), back})),
+                   own,
                    in_group("Generate", {moves_step("previous step", "Previous step", "←", -1),
                                          moves_step("next step", "Next step", "→", 1)}),
                    in_group(kSelection, joined({move_commands(), token_commands()})),
@@ -222,7 +282,9 @@ std::vector<Command> label_commands() {
 std::vector<Command> save_commands() {
     return in_group(
         "Files",
-        {saves({"save figure [PATH]", "Save figure…", "save the figure or its numbers", "Ctrl+S"}, false),
+        {also_called("export, PDF, SVG, PNG, CSV",
+                     saves({"save figure [PATH]", "Save figure…", "save the figure or its numbers", "Ctrl+S"},
+                           false)),
          saves({"save workspace [PATH]", "Save workspace…", "save the workspace", "Ctrl+Shift+S"}, true)});
 }
 

@@ -154,6 +154,15 @@ Toolbar view_toolbar(Ui& ui, Rect& rest) {
     return {ui, inset(take_top(rest, size::view_header), size::center_pad, 0)};
 }
 
+bool press_cross(Ui& ui, const std::string& path, Rect& line) {
+    constexpr float kArm = 4;
+    const Rect r = band(take_right(line, size::row_low, gap::small), size::row_low);
+    const Hit h = ui.control(path, r);
+    if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
+    ui.cross(r.middle(), kArm, h.hovered ? ui.colors->t1 : ui.colors->t2);
+    return h.clicked;
+}
+
 Toolbar title_toolbar(Scene& s, Rect& rest, const std::string& path, const std::string& title) {
     constexpr float kBeforeTitle = 26, kAfterTitle = 10;
     Ui& ui = s.ui;

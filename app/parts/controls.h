@@ -73,6 +73,9 @@ Toolbar title_toolbar(Scene& scene, Rect& rest, const std::string& path, const s
 /// "red 16": a token and its position.
 std::string token_at(const std::vector<std::string>& labels, int position);
 
+/// Draws a cross that closes a bar, at the end of a line, and takes its room; returns whether it was clicked.
+bool press_cross(Ui& ui, const std::string& path, Rect& line);
+
 struct InspectorState {
     bool open = true;
     bool handle = false;  // closed: the header has a button that opens it

@@ -113,12 +113,18 @@ void draw_change_chips(Scene& s, Toolbar& bar) {
 }  // namespace
 
 float draw_changes(Scene& s, Rect area) {
-    constexpr float kHigh = 40;
+    constexpr float kLow = 40;
+    const float high = area.h;
     const Intervention& now = s.session.document.intervention;
     s.of<RulePanel>().previewed.reset();
     const bool wanted = now != Intervention{} || s.session.preferences.change_bar || rules_are_open();
     if (s.queries() == 0 || !wanted) return 0;
-    const Rect line = take_top(area, kHigh), inside = inset(line, size::center_pad, 0);
+    if (high < kLow) {  // a part of the line of the bars
+        Toolbar bar(s.ui, area);
+        draw_change_chips(s, bar);
+        return high;
+    }
+    const Rect line = take_top(area, high), inside = inset(line, size::center_pad, 0);
     s.ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
     Toolbar bar(s.ui, inside);
     draw_rules_button(s, bar);
@@ -130,11 +136,11 @@ float draw_changes(Scene& s, Rect area) {
                                  "listed here and can be removed.",
                                  "No interventions. Paint cells, or choose above.", kNone},
                                 bar.rest().w));
-        return kHigh;
+        return high;
     }
     draw_undo_links(s, bar);
     draw_change_chips(s, bar);
-    return kHigh;
+    return high;
 }
 
 bool paints_rectangles(const Session& session) {

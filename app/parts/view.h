@@ -21,6 +21,9 @@ struct ShownHeads {
     std::optional<AttentionHead> second;
 };
 
+/// The five questions, in the order of their keys, and which of them a view answers.
+enum class ViewGroup { look, explain, change, compare, model, nothing };
+
 /// A row of the table of views, made by NAME_view().
 struct View {
     enum class Shows { head, layer, model };
@@ -33,9 +36,13 @@ struct View {
     };
 
     const char* key;   // as spelled by --view and in files
-    const char* name;  // the tab's text; its path is tab/NAME
-    char digit;        // the key that opens it; a letter needs Ctrl
+    const char* name;  // the pill's text; its path is tab/NAME
+    ViewGroup answers = ViewGroup::nothing;
+    const char* synonyms = "";  // other names, which the palette finds and shows
+    char letter = 0;            // opens it with Ctrl; 0: none
     void (*draw)(Scene& scene, Rect area);
+    /// Draws its controls at the right end of the header; returns their width.
+    float (*tools)(Scene& scene, Rect row) = nullptr;
     /// True if a model has this view.
     bool (*offered)(const Model& model) = [](const Model&) { return true; };
     /// Why it is empty for a model, or null.

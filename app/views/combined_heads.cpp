@@ -104,25 +104,40 @@ std::vector<Command> combined_heads_commands() {
                 toggle_head, needs_sentence)};
 }
 
+namespace {
+
+const std::vector<std::string> kWays{"head", "mean", "max"};
+
+std::vector<std::string> groups_of(const CombinedHeads& state) {
+    std::vector<std::string> from{"this layer", "all layers"};
+    if (!state.chosen.empty()) from.push_back(std::to_string(state.chosen.size()) + " chosen");
+    return from;
+}
+
+}  // namespace
+
+float combination_width(Scene& s) {
+    const auto& state = s.of<CombinedHeads>();
+    const float group = state.of == MapOf::head ? 0 : s.ui.choice_width("", groups_of(state)) + gap::small;
+    return s.ui.segments_width(kWays) + gap::medium + group;
+}
+
 void choose_combination(Scene& s, Toolbar& bar) {
     constexpr const char* kWords[] = {"layer", "all"};
     const auto& state = s.of<CombinedHeads>();
     const int of = static_cast<int>(state.of);
-    const Ui::Segments ways{
-        {"head", "mean", "max"},
-        {"The chosen head alone.",
-         "The mean of each cell's weights over several heads; rows still sum to 1. "
-         "Ctrl+click thumbnails to choose which heads.",
-         "The maximum of each cell's weights over several heads. Ctrl+click thumbnails "
-         "to choose which heads."},
-        of};
+    const Ui::Segments ways{kWays,
+                            {"The chosen head alone.",
+                             "The mean of each cell's weights over several heads; rows still sum to 1. "
+                             "Ctrl+click thumbnails to choose which heads.",
+                             "The maximum of each cell's weights over several heads. Ctrl+click thumbnails "
+                             "to choose which heads."},
+                            of};
     if (const int c = bar.segments("", "map/of", ways); c >= 0 && c != of) s.send("map of", ways.labels[c]);
     if (state.of == MapOf::head) return;
-    std::vector<std::string> from{"this layer", "all layers"};
-    if (!state.chosen.empty()) from.push_back(std::to_string(state.chosen.size()) + " chosen");
     const int now =
         state.from == HeadsFrom::chosen && state.chosen.empty() ? 0 : static_cast<int>(state.from);
-    const int c = bar.choice("", "map/from", from, now);
+    const int c = bar.choice("", "map/from", groups_of(state), now);
     if (c < 0) return;
     std::string chosen;
     for (const auto& [block, head] : state.chosen)
@@ -185,7 +200,8 @@ void draw_group_inspector(Scene& s, Rect area, std::pair<int, int> cell) {
     c.rule();
     draw_keys_of_row(s, c, cell);
     c.rule();
-    c.note("Scores, ΔE and interventions belong to one head: choose “head” above the map or click a thumbnail.");
+    c.note(
+        "Scores, ΔE and interventions belong to one head: choose “head” above the map or click a thumbnail.");
     c.finish();
 }
 

@@ -31,6 +31,8 @@ Status choose_combined(Session& session, const ModelConfig& config, MapOf of, co
 std::vector<Command> combined_heads_commands();
 
 void choose_combination(Scene& scene, Toolbar& bar);
+/// How wide that is.
+float combination_width(Scene& scene);
 
 void draw_group_inspector(Scene& scene, Rect area, std::pair<int, int> cell);
 

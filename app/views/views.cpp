@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "io/folder.h"
 #include "parts/layer_heads.h"
 #include "session/commands/commands.h"
@@ -14,6 +15,7 @@
 #include "views/compare/compare.h"
 #include "views/corpus/corpus.h"
 #include "views/delta/delta.h"
+#include "views/doors.h"
 #include "views/explain/explain.h"
 #include "views/graph/graph.h"
 #include "views/heat_map/heat_map.h"
@@ -31,11 +33,11 @@
 namespace headlight {
 
 std::span<const View> views() {
-    static const View table[] = {picture_view(),   heat_map_view(),     alignment_view(), lines_view(),
-                                 steps_view(),     delta_view(),        lens_view(),      graph_view(),
-                                 compare_view(),   running_text_view(), all_heads_view(), architecture_view(),
-                                 positions_view(), patch_view(),        influence_view(), origins_view(),
-                                 explain_view(),   circuits_view(),     corpus_view(),    learn_view()};
+    static const View table[] = {heat_map_view(),  lines_view(),     running_text_view(), picture_view(),
+                                 alignment_view(), all_heads_view(), lens_view(),         influence_view(),
+                                 explain_view(),   graph_view(),     delta_view(),        steps_view(),
+                                 origins_view(),   patch_view(),     compare_view(),      architecture_view(),
+                                 positions_view(), circuits_view(),  corpus_view(),       learn_view()};
     return table;
 }
 
@@ -44,16 +46,22 @@ std::span<const StateVisit> view_visits() {
         std::vector<StateVisit> out;
         for (const View& view : views())
             if (view.visit) out.push_back(view.visit);
+        out.push_back(visit_state<VisitedDoors>);
         return out;
     }();
     return visits;
 }
 
+const char* why_missing(const View& view, const Model& model) {
+    if (view.offered(model)) return view.missing(model);
+    return model.config.can.read_image ? "This model reads images; the view needs one that reads text."
+                                       : "This model reads text; the view needs one that reads images.";
+}
+
 size_t view_for(const Session& session, const Model& model) {
-    const auto shows = [&](const View& v) { return v.offered(model) && !v.missing(model); };
-    if (session.selection.view && shows(views()[*session.selection.view])) return *session.selection.view;
-    const auto first = std::find_if(views().begin(), views().end(), shows);
-    return first - views().begin();
+    const auto chosen = session.selection.view;
+    if (chosen && !why_missing(views()[*chosen], model)) return *chosen;
+    return find_view(model.config.can.read_image ? "picture" : "head") - views().data();
 }
 
 const View& shown_view(const Session& session, const Model& model) {
@@ -74,8 +82,7 @@ Status give_config(Session& session, const std::string& path) {
 Status give_corpus(Session& session, const Model* model, const std::string& path) {
     if (!model) return Error{"Open a model to read the texts."};
     const View& view = *find_view(kCorpusView);
-    if (!view.offered(*model))
-        return Error{model->name + " reads images; open a model that reads text."};
+    if (!view.offered(*model)) return Error{model->name + " reads images; open a model that reads text."};
     if (const char* missing = view.missing(*model)) return Error{missing};
     session.of<CorpusState>().read(absolute_path(expand_home(path)).string());
     open_view(session, kCorpusView);
@@ -100,6 +107,10 @@ Command opens_view(const char* key, Command row) {
         return success();
     };
     return row;
+}
+
+bool ranks_by_effect(const Session& session) {
+    return session.of<AllHeadsState>().sort + 1 == isize(sort_words());
 }
 
 const View* find_view(const std::string& name) {

@@ -23,7 +23,10 @@ Status give_corpus(Session& session, const Model* model, const std::string& path
 
 std::span<const StateVisit> view_visits();
 
-/// Returns the chosen view if the model has what it needs, else the first that does.
+/// Returns why a view says nothing of a model, or null.
+const char* why_missing(const View& view, const Model& model);
+
+/// Returns the chosen view if the model has what it needs, else the heat map, or the image.
 size_t view_for(const Session& session, const Model& model);
 const View& shown_view(const Session& session, const Model& model);
 /// Returns the head or layer that a view of one shows now, the hovered one included.
@@ -39,6 +42,8 @@ void show_heads_alone(Session& session, const ModelConfig& config, int block,
                       const std::set<AttentionHead>& heads);
 
 void open_view(Session& session, const char* key);
+/// True if All heads orders heads by the effect of ablating each.
+bool ranks_by_effect(const Session& session);
 /// Makes a command also open a view.
 Command opens_view(const char* key, Command row);
 /// Finds a view by key or name, ignoring case; null if there is none. "difference" is an alias of Compare.

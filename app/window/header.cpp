@@ -1,134 +1,120 @@
-// Draws title and tabs above the center, and the links that open the two bars.
+// Draws the title of the view, what answers the same question, and its controls.
 #include "window/header.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/cast.h"
 #include "paint/layout.h"
-#include "parts/generation.h"
-#include "parts/interventions.h"
+#include "parts/controls.h"
+#include "views/doors.h"
 #include "views/page.h"
-#include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kMinGap = 9, kUsualGap = 28, kGapBeforeList = 14;  // between tabs
-constexpr float kListSides = 38;                                   // a list is wider than its text by this
-constexpr float kLinkGap = 20, kMinTitle = 144, kUnderline = 2;
-constexpr float kMinTabs = 124;    // width kept for tabs, if only as a list
-constexpr float kTitleFrom = 820;  // title from this header width on
+constexpr float kPillPad = 10, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104, kListSides = 38,
+                kChevronRoom = 20;
 
-/// Orders the tabs of a model, those without content for it last; those from `shown` on do not fit and go
-/// into a list.
-struct Tabs {
-    std::vector<const View*> views;
-    size_t shown = 0;
-    float gap = 0;
+struct Pills {
+    std::vector<const Door*> doors;
+    size_t shown = 0;  // those from here on are in the list
 };
 
-Tabs arrange_tabs(Scene& s, float room) {
-    Ui& ui = s.ui;
-    Tabs tabs;
+float pill_width(Ui& ui, const Door& door) { return ui.text.width(kCaption, door.name) + 2 * kPillPad; }
+
+/// The number of pills that fit beside the list of the rest.
+size_t count_fitting(Ui& ui, const std::vector<const Door*>& doors, float room) {
     float all = 0, widest = 0;
-    for (const View& v : views()) {
-        if (!v.offered(*s.model()) || v.fills_window()) continue;
-        tabs.views.push_back(&v);
-        all += ui.text.width(kBody, v.name);
-        widest = std::max(widest, ui.text.width(kCaption, v.name));
+    for (const Door* d : doors) {
+        all += pill_width(ui, *d) + kBetweenPills;
+        widest = std::max(widest, ui.text.width(kCaption, d->name) + kListSides);
     }
-    std::stable_partition(tabs.views.begin(), tabs.views.end(),
-                          [&](const View* v) { return !v->missing(*s.model()); });
-    const auto count = float(tabs.views.size());
-    const bool fits = all + count * kMinGap <= room;
-    tabs.gap = fits ? std::min((room - all) / count, kUsualGap) : kGapBeforeList;
-    tabs.shown = fits ? tabs.views.size() : 0;
-    float used = widest + kListSides;  // the list of the rest
-    while (tabs.shown < tabs.views.size()) {
-        used += ui.text.width(kBody, tabs.views[tabs.shown]->name) + tabs.gap;
-        if (used > room) break;
-        ++tabs.shown;
-    }
-    return tabs;
+    if (all - kBetweenPills <= room) return doors.size();
+    float used = widest;
+    size_t count = 0;
+    while (count < doors.size() && (used += pill_width(ui, *doors[count]) + kBetweenPills) <= room) ++count;
+    return count;
 }
 
-/// Draws a tab and returns its width.
-float draw_tab(Scene& s, Rect row, float x, const View& view, bool on) {
+/// Leaves out those that do not apply where not all fit.
+Pills arrange_pills(Scene& s, ViewGroup group, float room) {
+    Pills out{doors_of(group)};
+    out.shown = count_fitting(s.ui, out.doors, room);
+    if (out.shown == out.doors.size()) return out;
+    std::erase_if(out.doors, [&](const Door* d) { return d->missing(*s.model()); });
+    out.shown = count_fitting(s.ui, out.doors, room);
+    return out;
+}
+
+void draw_pill(Scene& s, Rect r, const Door& door, bool on) {
     Ui& ui = s.ui;
-    const float width = ui.text.width(kBody, view.name);
-    const char* missing = view.missing(*s.model());
-    const std::string path = std::string("tab/") + view.name;
-    const Rect word{x, row.y, width, row.h};
-    const Hit h = ui.control(path, inset(word, -gap::small, 0));
+    const std::string path = "tab/" + door.name;
+    const Hit h = ui.control(path, r);
+    const char* missing = door.missing(*s.model());
     if (missing)
         ui.tooltip(path, h, missing);
     else if (h.clicked)
-        s.send(std::string("view ") + view.key);
+        s.send("view " + door.key);
+    if (on || (h.hovered && !missing)) ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg3, size::corner);
     const ImU32 ink = missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2;
-    write(ui, word, kBody, ink, view.name);
-    if (Rect under = inset(word, -kUnderline, 0); on)
-        ui.fill(take_bottom(under, kUnderline), ui.colors->accent);
-    return width;
+    ui.text.draw(r.x + kPillPad, r.middle_y(), kCaption, ink, door.name);
 }
 
-/// Draws the list of tabs that do not fit.
-void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& shown) {
-    if (tabs.shown == tabs.views.size()) return;
+/// The list of those that do not fit, in place of the last.
+void draw_folded(Scene& s, float x, float middle, const Pills& pills, const Door* on) {
     std::vector<std::string> names;
     int current = -1;
-    for (size_t i = tabs.shown; i < tabs.views.size(); ++i) {
-        if (tabs.views[i] == &shown) current = isize(names);
-        names.push_back(tabs.views[i]->name);
+    for (size_t i = pills.shown; i < pills.doors.size(); ++i) {
+        if (pills.doors[i] == on) current = isize(names);
+        names.push_back(pills.doors[i]->name);
     }
+    if (names.empty()) return;
     float width = 0;
     const int chosen = s.ui.drop_down("tab/more", x, middle, names, current, width);
-    if (current < 0) s.ui.text.draw(x + 10, middle, kCaption, s.ui.colors->t2, "More");
-    if (chosen < 0) return;
-    const View& view = *tabs.views[tabs.shown + chosen];
-    if (!view.missing(*s.model())) s.send(std::string("view ") + view.key);
+    if (current < 0) s.ui.text.draw(x + kPillPad, middle, kCaption, s.ui.colors->t2, names.front());
+    if (chosen >= 0) s.send("view " + pills.doors[pills.shown + chosen]->key);
 }
 
-/// Returns the width of the links at the right.
-float links_width(Scene& s) {
-    if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
-    const float intervene = s.ui.text.width(kCaption, "Intervene") + kLinkGap;
-    return intervene + (can_generate(s) ? s.ui.text.width(kCaption, "Generate") + kLinkGap : 0);
-}
-
-/// Draws the links Intervene and Generate.
-void draw_links(Scene& s, float right, float middle) {
+/// Draws the title, with a way back from a view that fills the window; returns where it ends.
+float draw_title(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
-    if (!s.sentence() || !s.sentence()->trace->has_weights()) return;
-    const bool intervene = s.session.preferences.change_bar, generate = s.session.document.generation.bar;
-    if (ui.link("change/bar", right, middle, "Intervene", intervene)) {
-        s.send("intervene", intervene ? "off" : "on");
-        if (intervene) s.send("brush", "off");
-    }
-    const float left = right - ui.text.width(kCaption, "Intervene") - kLinkGap;
-    if (can_generate(s) && ui.link("generation/bar", left, middle, "Generate", generate))
-        s.send("generate", generate ? "off" : "on");
+    float x = r.x + (r.h < size::view_header ? gap::large : gap::wide);
+    const std::string title = shown.fills_window() ? std::string(shown.name) : view_title(s, shown);
+    if (!shown.fills_window()) return x + ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, title);
+    const float width = kChevronRoom + ui.text.width(kTitle, title);
+    const Hit back = ui.control("back", {x - gap::close, r.y, width + gap::close, r.h});
+    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
+    const float to = x + 3, y = r.middle_y();
+    ui.polyline(std::array<ImVec2, 3>{{{to + 5, y - 5}, {to, y}, {to + 5, y + 5}}}, ink, 1.5f);
+    ui.text.draw(x + kChevronRoom, y, kTitle, ink, title);
+    if (back.clicked) s.send("back");
+    return x + width;
 }
 
 }  // namespace
 
-void draw_header(Scene& s, Rect r, const View& shown) {
-    Ui& ui = s.ui;
-    const bool titled = r.w >= kTitleFrom;  // the head list at the left names the head too
-    float x = r.x + (titled ? gap::wide : gap::large);
-    if (titled) {
-        const float title = ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-        x += std::max(kMinTitle, title + gap::wide);
+void draw_header(Scene& s, Rect r, const View& shown, float left) {
+    constexpr float kRoomOfPills = 320;
+    const bool low = r.h < size::view_header;
+    const float end = draw_title(s, r, shown), pad = low ? gap::large : gap::wide;
+    const float usual = left + (low ? kPillsFromLow : kPillsFrom) + pad;
+    float x = std::max(usual, end + gap::large);
+    const float right = r.right() - pad - (s.of<InspectorState>().handle ? gap::small : 0);
+    const bool tools = shown.tools && s.sentence() && right - x > kRoomOfPills;
+    const float taken = tools ? shown.tools(s, {x, r.y, right - x, r.h}) + gap::medium : 0;
+    if (const Door* on = shown_door(s.session, *s.model())) {
+        s.of<VisitedDoors>().note(on->key);
+        const Pills pills = arrange_pills(s, on->group, right - taken - x);
+        const float high = low ? size::row_low : size::chip;
+        for (size_t i = 0; i < pills.shown; ++i) {
+            const float width = pill_width(s.ui, *pills.doors[i]);
+            draw_pill(s, band({x, r.y, width, r.h}, high), *pills.doors[i], pills.doors[i] == on);
+            x += width + kBetweenPills;
+        }
+        draw_folded(s, x, r.middle_y(), pills, on);
     }
-    const float right = r.right() - gap::wide - (s.of<InspectorState>().handle ? gap::small : 0);
-    const bool links = right - links_width(s) - x >= kMinTabs;  // else only their commands remain
-    const Tabs tabs = arrange_tabs(s, right - (links ? links_width(s) : 0) - x);
-    for (size_t i = 0; i < tabs.shown; ++i)
-        x += draw_tab(s, r, x, *tabs.views[i], tabs.views[i] == &shown) + tabs.gap;
-    draw_more(s, x, r.middle_y(), tabs, shown);
-    if (links) draw_links(s, right, r.middle_y());
-    ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
+    s.ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
 }
 
 }  // namespace headlight

@@ -5,7 +5,8 @@
 
 namespace headlight {
 
-/// Draws title and tabs of the view in a row; tabs that do not fit go into a list.
-void draw_header(Scene& s, Rect row, const View& shown);
+/// Draws the view's title, its pills and its controls; pills that do not fit go into a list. `left`: of the
+/// center, whether or not its panels are open.
+void draw_header(Scene& s, Rect row, const View& shown, float left);
 
 }  // namespace headlight

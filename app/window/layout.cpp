@@ -16,12 +16,14 @@
 #include "views/page.h"
 #include "views/views.h"
 #include "window/header.h"
+#include "window/questions.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kHandle = 22, kHandleHigh = 36, kBar = 40;
+constexpr float kHandle = 22, kHandleHigh = 24, kBar = 40, kBarLow = 32;
+constexpr float kQuestions = 40, kQuestionsLow = 32, kHeaderLow = 32;
 constexpr float kLowWindow = 800, kNarrowWindow = 1180;
 /// Minimum sizes; below them a part is left out: the head list, the sentence bar's second line and the status
 /// bar, the view.
@@ -36,7 +38,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
     Ui& ui = s.ui;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
-    const Rect handle{(open ? panel.x : panel.right()) - kHandle, panel.y + gap::close, kHandle, kHandleHigh};
+    const Rect handle{(open ? panel.x : panel.right()) - kHandle, panel.y + gap::tight, kHandle, kHandleHigh};
     const Hit h = ui.control("inspector", handle);
     ui.fill(handle, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(handle, ui.colors->l2, 1, size::corner);
@@ -69,8 +71,9 @@ struct Places {
     bool narrow = false, alone = false,
          closed = false;  // alone: the view without panels; closed: no inspector
     bool listed = false, inspector = false;
-    float status = 0, guide = 0;  // how high they are
-    Rect top, list, middle, panel;
+    float status = 0, guide = 0, header = 0;  // how high they are
+    float left = 0;                           // of the center where its panels are open
+    Rect top, questions, list, middle, panel;
 };
 
 Places places_in(Scene& s, Rect w, const View* view) {
@@ -84,13 +87,16 @@ Places places_in(Scene& s, Rect w, const View* view) {
     const float top = lowest ? kOneLine : low ? size::top_bar_low : size::top_bar;
     p.status = lowest && shown_notice(s).empty() ? 0 : low ? size::row_low : size::status_bar;
     p.guide = p.alone || lowest ? 0 : guide_height(s);
-    const float left = p.alone || !p.listed ? 0 : std::clamp(w.w * kLeftShare, kMinLeft, kMaxPanel),
-                right = std::clamp(w.w * kRightShare, kMinRight, kMaxPanel),
-                high = w.h - top - (p.status + p.guide);
+    const float questions = lowest || !view ? 0 : low ? kQuestionsLow : kQuestions, under = top + questions;
+    p.header = low ? kHeaderLow : size::view_header;
+    p.left = p.listed ? std::clamp(w.w * kLeftShare, kMinLeft, kMaxPanel) : 0;
+    const float left = p.alone ? 0 : p.left, right = std::clamp(w.w * kRightShare, kMinRight, kMaxPanel),
+                high = w.h - under - (p.status + p.guide);
     p.top = {0, 0, w.w, top};
-    p.list = {0, top, left, high};
-    p.middle = {left, top, w.w - left - (p.inspector && !p.narrow ? right : 0), high};
-    p.panel = {w.w - right, top, right, high};
+    p.questions = {0, top, w.w, questions};
+    p.list = {0, under, left, high};
+    p.middle = {left, under, w.w - left - (p.inspector && !p.narrow ? right : 0), high};
+    p.panel = {w.w - right, under, right, high};
     return p;
 }
 
@@ -101,7 +107,9 @@ void fade_old(Scene& s, const char* part, Rect r) {
     s.ui.fill(r, faded(s.ui.colors->bg1, s.dim));
 }
 
-void draw_only_view(Scene& s, Rect middle, const View& view) {
+void draw_only_view(Scene& s, const Places& p, const View& view) {
+    Rect middle = p.middle;
+    if (view.answers != ViewGroup::nothing) draw_header(s, take_top(middle, p.header, 1), view, p.left);
     s.of<LayoutState>().center = {middle.w, middle.h};
     s.ui.name("center", middle);
     draw_center(s, middle, view);
@@ -124,20 +132,39 @@ void draw_panel(Scene& s, Rect panel, const View* view) {
     fade_old(s, "inspector", panel);
 }
 
+/// In a low window one line holds both bars and the chips of what is changed; returns its height.
+float draw_bars(Scene& s, Rect row) {
+    if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    Rect rest = inset(row, gap::large, 0);
+    const float whole = rest.w;
+    draw_generation_controls(s, rest);
+    draw_change_controls(s, rest);
+    const bool changes = draw_changes(s, rest) > 0;
+    if (!changes && rest.w == whole) return 0;
+    s.ui.hairline(row.x, row.bottom(), row.right(), row.bottom());
+    return row.h;
+}
+
+/// The intervention bar above the center, and the chips; returns their height.
+float draw_change_lines(Scene& s, Rect row) {
+    if (!s.sentence()) return 0;
+    const float bar = draw_change_bar(s, row);
+    row.y += bar;
+    return bar + (s.sentence()->trace->has_weights() ? draw_changes(s, row) : 0);
+}
+
 /// The view between its header and the generation bar, under the chips of interventions.
-void draw_middle(Scene& s, Rect middle, const View* view) {
-    const Rect header{middle.x, middle.y, middle.w, size::view_header};
-    const float bar = s.sentence() ? draw_change_bar(s, {middle.x, header.bottom(), middle.w, kBar}) : 0;
-    const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights()
-                                   ? draw_changes(s, {middle.x, header.bottom() + bar, middle.w, kBar})
-                                   : 0);
-    const bool lists = view && view->of_target;
-    const float generation = s.sentence() ? generation_bar_height(s, !lists) : 0;
+void draw_middle(Scene& s, const Places& p, const View* view) {
+    const Rect middle = p.middle, header{middle.x, middle.y, middle.w, p.header};
+    const bool low = p.header < size::view_header, lists = view && view->of_target;
+    const float chips = low ? draw_bars(s, {middle.x, header.bottom(), middle.w, kBarLow})
+                            : draw_change_lines(s, {middle.x, header.bottom(), middle.w, kBar});
+    const float generation = s.sentence() && (lists || !low) ? generation_bar_height(s, !lists) : 0;
     const Rect center{middle.x, header.bottom() + chips, middle.w,
                       middle.bottom() - header.bottom() - chips - generation};
     s.of<LayoutState>().center = {center.w, center.h};
     s.ui.name("center", center);
-    if (view) draw_header(s, header, *view);
+    if (view) draw_header(s, header, *view, p.left);
     if (s.sentence())
         draw_center(s, center, *view);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
@@ -158,13 +185,14 @@ void draw_parts(Scene& s, Rect w) {
     const Places p = places_in(s, w, view);
     s.of<InspectorState>() = {p.inspector, p.narrow && !p.closed && !p.alone && !p.inspector};
     draw_sentence_bar(s, p.top);
+    if (p.questions.h > 0) draw_questions(s, p.questions);
     if (p.alone) {
-        draw_only_view(s, p.middle, *view);
+        draw_only_view(s, p, *view);
     } else {
         if (p.listed) draw_list(s, p.list);
         const bool over = p.narrow && !p.closed;
         if (over) draw_over(s, p.panel, p.inspector, [&] { draw_panel(s, p.panel, view); });
-        draw_middle(s, p.middle, view);
+        draw_middle(s, p, view);
         if (over)
             s.ui.list->ChannelsMerge();
         else if (!p.closed)

@@ -12,6 +12,7 @@
 #include "session/commands/try_out.h"
 #include "session/fetching.h"
 #include "session/settings.h"
+#include "views/doors.h"
 #include "views/page.h"
 #include "views/views.h"
 
@@ -156,6 +157,8 @@ void report_sentence(const WindowState& state, const SentenceResult& s, Json& ro
 void report_view(const Scene& scene, Json& root) {
     const View& view = shown_view(scene.session, *scene.model());
     root["view"] = view.name;
+    const Door* door = shown_door(scene.session, *scene.model());
+    root["door"] = door ? door->name : "";
     root["title"] = view_title(scene, view);
     if (scene.sentence()) root["metric_label"] = metric_text(scene);
     if (const MetricReport* metric = metric_report(scene))

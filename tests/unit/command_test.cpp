@@ -8,6 +8,7 @@
 #include "parts/interventions.h"
 #include "parts/layer_heads.h"
 #include "views/all_heads/all_heads.h"
+#include "views/doors.h"
 #include "views/graph/graph.h"
 #include "views/steps/steps.h"
 #include "views/views.h"
@@ -192,8 +193,8 @@ TEST_CASE("keys: the first row that applies; a text field keeps its editing keys
         return row ? row->name : "";
     };
     CHECK((of("Ctrl+K") == "palette" && of("Ctrl+Shift+K") == "colormap" && of("F1") == "keys"));
-    CHECK((of("→") == "next head" && of("2") == "view lines" && of("Ctrl+2") == "view lines"));
-    CHECK((of("Enter").empty() && of("8") == "view alignment"));  // which says why it is not
+    CHECK((of("→") == "next head" && of("2") == "question explain" && of("Ctrl+2") == "question explain"));
+    CHECK((of("Enter").empty() && of("8").empty()));
     b.session.sheet = Sheet::models;
     CHECK((of("→").empty() && of("Enter") == "accept"));
     for (const char* key : {"1", "←", "Shift+↑", "Ctrl+C", "Space", "Home"})
@@ -208,17 +209,54 @@ TEST_CASE("the palette finds commands by parts of their names") {
         const auto all = b.offers(typed);
         return all.empty() ? std::string() : all[0];
     };
-    CHECK(first("lin") == "View Lines");
+    CHECK(first("lin") == "Lines");
     CHECK(first("magm") == "Color map: magma");
     CHECK(first("map magma") == "Color map: magma");
     CHECK(first("theme li") == "Theme: light");
     CHECK(first("head 2.0") == "Go to head: 2.0");
     CHECK(first("undo") == "Undo");
     CHECK(b.offers("qqq").empty());
-    CHECK((b.offers("").size() > 40 && b.offers("")[0] == "View Heat map"));
+    CHECK((b.offers("").size() > 40 && b.offers("")[0] == "Look: What does each head look at?"));
     const auto offers = palette_offers(commands(), b.context(), "remove all interventions");
     REQUIRE(!offers.empty());
     CHECK((offers[0].why_not && *offers[0].why_not));
+}
+
+TEST_CASE("the palette finds other names, behind what is called that") {
+    Bench b;
+    const auto offers = palette_offers(commands(), b.context(), "saliency");
+    REQUIRE(!offers.empty());
+    CHECK((offers[0].label == "Words that matter" && offers[0].also == "saliency"));
+    const auto named = palette_offers(commands(), b.context(), "slide");
+    REQUIRE(named.size() > 1);
+    CHECK((named[0].also.empty() && named[0].label.find("slide") != std::string::npos));
+    CHECK(b.offers("slency").empty());
+}
+
+TEST_CASE("a question opens what was opened last in it, then steps through what applies") {
+    Bench b;
+    const auto shown = [&] { return shown_door(b.session, *b.answer.sentence->model)->key; };
+    CHECK(shown() == "head");
+    REQUIRE(b.act("question look; question look"));
+    CHECK(shown() == "text");
+    REQUIRE(b.act("question look"));  // over Image and Alignment, which do not apply
+    CHECK(shown() == "heads");
+    REQUIRE(b.act("question explain; view graph; question change"));
+    CHECK((shown() == "mask" && b.session.preferences.change_bar));
+    REQUIRE(b.act("question explain"));
+    CHECK(shown() == "graph");
+    REQUIRE(b.act("question compare; question look"));
+    CHECK((shown() == "heads" && b.session.document.comparison.what == Compared::changes));
+    CHECK(!b.refused("view picture").empty());
+}
+
+TEST_CASE("Heads that matter is All heads by what ablating each does") {
+    Bench b;
+    const auto shown = [&] { return shown_door(b.session, *b.answer.sentence->model)->key; };
+    REQUIRE(b.act("view effect"));
+    CHECK((shown() == "effect" && b.session.document.sweeping));
+    REQUIRE(b.act("heads sort entropy"));
+    CHECK(shown() == "heads");
 }
 
 TEST_CASE("the metric is an undo step; explaining a token opens Prediction") {

@@ -10,7 +10,11 @@ def a_score_is_split_by_what_wrote_it(display):
     ) as w:
         w.wait(lambda r: "inspector/origins" in r["widgets"] and not r["busy"])
         w.click("inspector/origins")
-        w.wait(lambda r: r["view"] == "Origins" and "origins/map" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["view"] == "Score breakdown" and "origins/map" in r["widgets"] and not r["busy"]
+            )
+        )
         w.click("origins/count")
         w.click("origins/count/8 strongest")
         w.wait(lambda r: not r["busy"] and "origins/map" in r["widgets"])

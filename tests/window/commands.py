@@ -80,9 +80,9 @@ def the_palette_finds_any_command(display):
         w.settled()
         w.key("ctrl+k")
         r = w.wait(lambda r: "palette/row/0" in r["widgets"])
-        assert len(r["palette"]) > 40 and r["palette"][0] == "View Heat map", r["palette"]
+        assert len(r["palette"]) > 30 and r["palette"][0] == "Heat map", r["palette"]
         w.type("lin")
-        w.wait(lambda r: r["palette"][0] == "View Lines")
+        w.wait(lambda r: r["palette"][0] == "Lines")
         w.key("Return")
         r = w.wait(lambda r: r["view"] == "Lines" and "palette" not in r)
         assert r["text"] == "Lily had a red ball"
@@ -154,10 +154,8 @@ def undo_takes_back_comparisons_and_labels(display):
         w.type("sink")
         w.key("Return")
         w.wait(lambda r: r["head_labels"].get("stories", {}).get("1.2") == "sink")
-        w.key("Escape", "ctrl+7")
-        w.wait(lambda r: r["view"] == "Compare")
-        w.click("compare/what")
-        w.click("compare/what/before and after")
+        w.key("Escape")
+        w.show("Before/after")
         w.wait(lambda r: r["compare"] == 1)
         w.key("ctrl+z")
         w.wait(lambda r: r["compare"] == 0 and r["head_labels"]["stories"]["1.2"] == "sink")
@@ -171,13 +169,13 @@ def every_control_is_reached_by_tab(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
         for view, wanted in {
-            "2": {"keep", "layer", "lines/head/0", "save"} - {"save"},
-            "3": {"steps/table", "steps/numbers", "save"},
-            "4": {"delta/show", "delta/split", "delta/arrows"},
-            "6": {"graph/share", "graph/head/0.0"},
-            "9": {"heads/sort", "heads/layout", "heads/keep"},
+            "Lines": {"keep", "layer", "lines/head/0", "tab/Text", "question/explain", "find"},
+            "Arithmetic": {"steps/table", "steps/numbers", "save"},
+            "Update (ΔE)": {"delta/show", "delta/split", "delta/arrows"},
+            "Flow": {"graph/share", "graph/head/0.0"},
+            "All heads": {"heads/sort", "heads/layout", "heads/keep", "back"},
         }.items():
-            w.key(f"ctrl+{view}")
+            w.show(view)
             time.sleep(0.2)
             seen, before = set(), ("", w.report()["field_focused"])
             for _ in range(80):
@@ -190,7 +188,8 @@ def every_control_is_reached_by_tab(display):
             assert wanted <= seen, f"{view}: {wanted - seen} not reached"
             if not w.report()["field_focused"]:
                 w.key("Escape")
-        w.key("ctrl+4", "Escape")
+        w.show("Update (ΔE)")
+        w.key("Escape")
         for _ in range(40):
             before = w.report()["focus"]
             if before == "delta/split":
@@ -205,9 +204,12 @@ def an_open_list_takes_the_keys(display):
     """Esc closes the list first, arrows move in it, Enter takes; nothing beneath it moves."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
         before = w.settled()
+        w.click("map/more")
         w.click("contrast")
         w.wait(lambda r: r["list"] == "contrast")
         w.key("Down", "Down", "x", "3")
+        w.key("Escape")
+        w.wait(lambda r: r["list"] == "map/more")
         w.key("Escape")
         r = w.wait(lambda r: r["list"] == "")
         assert (r["shown_head"], r["locked"], r["text"], r["view"]) == (
@@ -216,14 +218,17 @@ def an_open_list_takes_the_keys(display):
             before["text"],
             "Heat map",
         ), "nothing beneath the list moved"
+        w.click("map/more")
         w.click("colors")
         w.wait(lambda r: r["list"] == "colors")
         w.key("Down", "Return")
-        r = w.wait(lambda r: r["list"] == "" and not r["busy"])
+        r = w.wait(lambda r: r["list"] == "map/more" and not r["busy"])
         assert r["text"] == before["text"] and r["locked"] == [16, 3]
         w.click("colors")
         w.wait(lambda r: r["list"] == "colors")
         w.key("Up", "Return")
+        w.wait(lambda r: r["list"] == "map/more")
+        w.key("Escape")
         w.wait(lambda r: r["list"] == "")
         w.key("Escape")
         w.wait(lambda r: r["locked"] is None)

@@ -36,7 +36,7 @@ def a_text_file_becomes_a_sheet_of_each_head(display):
         w.settled()
         w.drop(corpus)
         w.click("text file/corpus")
-        r = w.wait(lambda r: r["view"] == "Corpus" and _read(r, 3))
+        r = w.wait(lambda r: r["view"] == "Many texts" and _read(r, 3))
         assert r["corpus"] == str(corpus) and r["text"] == LILY
         for key, head in (("Right", [1, 3]), ("Down", [2, 3]), ("Left", [2, 2]), ("Up", [1, 2])):
             w.key(key)
@@ -64,7 +64,7 @@ def a_text_file_becomes_a_sheet_of_each_head(display):
         w.wait(lambda r: abs(r["weight"] - pairs[1]["weight"]) < 1e-5)
 
         w.key("ctrl+n")
-        w.wait(lambda r: r["view"] == "Corpus" and _read(r, 3))
+        w.wait(lambda r: r["view"] == "Many texts" and _read(r, 3))
         for written in (sheet, page):
             saved = folder / f"saved{written.suffix}"
             w.click("save")
@@ -92,7 +92,7 @@ def a_long_corpus_is_cancelled_and_gone_on_with(display):
         w.settled()
         w.key("F2")
         w.click("label/corpus")
-        w.wait(lambda r: r["view"] == "Corpus" and "corpus/file" in r["widgets"])
+        w.wait(lambda r: r["view"] == "Many texts" and "corpus/file" in r["widgets"])
         w.click("corpus/file")
         w.type(str(long))
         w.key("Return")
@@ -104,14 +104,14 @@ def a_long_corpus_is_cancelled_and_gone_on_with(display):
         w.click("corpus/read")
         w.wait(lambda r: r["corpus_read"][0] > done and "corpus/cancel" in r["widgets"])
         w.key("Escape")  # it goes on while something else is looked at
-        now = w.wait(lambda r: r["view"] != "Corpus")["corpus_read"][0]
+        now = w.wait(lambda r: r["view"] != "Many texts")["corpus_read"][0]
         w.wait(lambda r: r["corpus_read"][0] > now)
         w.key("ctrl+k")
         w.type("corpus " + str(folder / "none.txt"))
         w.key("Return")
         w.wait(
             lambda r: (
-                "none.txt" in r.get("corpus_read", [0, 0, ""])[2] and r["view"] == "Corpus"
+                "none.txt" in r.get("corpus_read", [0, 0, ""])[2] and r["view"] == "Many texts"
             )
         )
     shutil.rmtree(folder)

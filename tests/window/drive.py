@@ -39,8 +39,25 @@ def views(program, *model):
         ).returncode
         == 0
     )
-    return [key for key in keys if draws(key)]
+    return [key for key in dict.fromkeys(keys) if draws(key)]
 
+
+PILLS = {
+    "look": ["Heat map", "Lines", "Text", "Image", "Alignment", "All heads"],
+    "explain": [
+        "Prediction",
+        "Words that matter",
+        "Heads that matter",
+        "Explain this",
+        "Flow",
+        "Update (ΔE)",
+        "Arithmetic",
+        "Score breakdown",
+    ],
+    "change": ["Mask and ablate", "Patch", "Generate"],
+    "compare": ["Before/after", "Sentences", "Heads", "Models"],
+    "model": ["Architecture", "Positions", "Circuits", "Many texts"],
+}
 
 TYPED_AGAIN = []  # fields that had to be typed into more than once
 
@@ -268,6 +285,23 @@ class Window:
                 break
         self.tool("click", "1")
         time.sleep(0.08)
+
+    def show(self, name):
+        """Open a view by the mouse: its question, then its pill, or the list of those that do not
+        fit."""
+        group = next(group for group, names in PILLS.items() if name in names)
+        if self.report().get("door") not in PILLS[group]:
+            self.click(f"question/{group}")
+        r = self.wait(lambda r: r["door"] in PILLS[group])
+        if r["door"] == name:
+            return
+        self.wait(lambda r: {f"tab/{name}", "tab/more"} & set(r["widgets"]))
+        if f"tab/{name}" in self.report()["widgets"]:
+            self.click(f"tab/{name}")
+        else:
+            self.click("tab/more")
+            self.click(f"tab/more/{name}")
+        self.wait(lambda r: r["door"] == name)
 
     def fill(self, path, text, condition):
         """Types into one of Dear ImGui's fields, again where it had not taken the keyboard yet."""

@@ -14,7 +14,7 @@ from places import LILY, PROGRAM, REFERENCE, SENTENCE
 def lines_of_a_layer(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball. Tom had") as w:
         w.settled()
-        w.click("tab/Lines")
+        w.show("Lines")
         w.wait(lambda r: r["view"] == "Lines" and "lines/query/3" in r["widgets"])
         w.point("lines/query/3")
         w.wait(lambda r: r["hovered"] and r["hovered"][0] == 3)
@@ -31,8 +31,7 @@ def lines_of_a_layer(display):
         w.wait(
             lambda r: r.get("shown_text", "").endswith("had a") and "lines/query/8" in r["widgets"]
         )
-        w.key("ctrl+1")
-        w.wait(lambda r: r["view"] == "Heat map")
+        w.show("Heat map")
 
 
 def a_cell_chosen_in_lines_tells_its_tokens_in_the_heat_map(display):
@@ -43,7 +42,7 @@ def a_cell_chosen_in_lines_tells_its_tokens_in_the_heat_map(display):
         w.click("lines/query/3")
         w.wait(lambda r: r["locked"] and r["locked"][0] == 3 and not r["busy"])
         assert "promotes" not in w.report()["texts"]
-        w.key("ctrl+1")
+        w.show("Heat map")
         w.wait(
             lambda r: r["view"] == "Heat map" and r["locked"][0] == 3 and "promotes" in r["texts"]
         )
@@ -54,22 +53,22 @@ def every_view_lights_what_is_hovered(display):
     places = {
         "Heat map": ("map", 0.05, 0.4),
         "Lines": ("lines/query/3", 0.5, 0.5),
-        "Steps": ("steps/table", 0.5, 0.3),
-        "ΔE": ("delta/map", 0.8, 0.4),
+        "Arithmetic": ("steps/table", 0.5, 0.3),
+        "Update (ΔE)": ("delta/map", 0.8, 0.4),
         "Prediction": ("lens/grid", 0.4, 0.5),
-        "Graph": ("graph/token/3", 0.5, 0.5),
+        "Flow": ("graph/token/3", 0.5, 0.5),
     }
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
         for view, (path, x, y) in places.items():
-            w.click(f"tab/{view}")
+            w.show(view)
             w.wait(lambda r: r["view"] == view and path in r["widgets"] and not r["busy"])
             frame = w.report()["frame"]
             w.point(path, x, y)
             r = w.wait(lambda r: r["hovered"] is not None and r["frame"] > frame)
             query = r["hovered"][0]
             w.click(path, x, y)
-            w.wait(lambda r: r["locked"] and (view == "Steps" or r["locked"][0] == query))
+            w.wait(lambda r: r["locked"] and (view == "Arithmetic" or r["locked"][0] == query))
             w.point("inspector/title")
             w.wait(lambda r: r["hovered"] is None and r["locked"])
             w.key("Escape")
@@ -125,7 +124,7 @@ def what_is_seen_moves_by_command(display):
         w.key("Return")
         r = w.wait(lambda r: r["seen"] == [1, 0, 0] and "palette" not in r)
         assert r["widgets"]["map"][2] <= cell[2] and r["text"] == LILY
-        w.key("ctrl+5")
+        w.show("Prediction")
         w.wait(lambda r: r["view"] == "Prediction" and "lens/earlier" in r["widgets"])
         last = w.report()["seen"][1]
         w.click("lens/earlier")
@@ -152,7 +151,7 @@ def long_texts_keep_what_is_typed_in_sight(display):
     ) as w:
         last = len(w.settled()["tokens"]) - 1
         w.key("Escape")
-        w.click("tab/Lines")
+        w.show("Lines")
         w.wait(lambda r: f"lines/query/{last}" in r["widgets"])
         w.click("sentence", 0.5, 0.5)
         w.key("End")
@@ -200,7 +199,7 @@ def all_heads_sorted_labeled_and_opened(display):
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", SENTENCE, home=home) as w:
         w.settled()
-        w.click("tab/All heads")
+        w.show("All heads")
         w.wait(lambda r: r["view"] == "All heads" and "heads/2.5" in r["widgets"])
         w.click("heads/layout")
         w.click("heads/layout/table")
@@ -254,7 +253,7 @@ def a_dropped_config_is_counted(display):
         r = w.wait(
             lambda r: (
                 r.get("model_config") == "gpt2-xl"
-                and r["view"] == "Model"
+                and r["view"] == "Architecture"
                 and "model/count/5" in r["widgets"]
             )
         )
@@ -268,7 +267,7 @@ def the_model_needs_no_sentence(display):
     with Window(PROGRAM, display, "--text", "", "--view", "model") as w:
         r = w.wait(
             lambda r: (
-                r["view"] == "Model"
+                r["view"] == "Architecture"
                 and "model/weights/3" in r["widgets"]
                 and "model/count/5" in r["widgets"]
             )
@@ -290,8 +289,8 @@ def the_model_needs_no_sentence(display):
 def blocks_of_the_model_open_their_views(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
-        w.click("tab/Model")
-        w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
+        w.show("Architecture")
+        w.wait(lambda r: r["view"] == "Architecture" and "model/0/3" in r["widgets"])
         # W_Q, W_K, W_V and W_O of the selected head
         w.wait(lambda r: "model/weights/3" in r["widgets"], 30)
         w.click("model/0/5")  # embedding, positions, norm, attention, norm, MLP
@@ -304,14 +303,16 @@ def blocks_of_the_model_open_their_views(display):
         )
         w.click("model/0/5")
         w.wait(lambda r: r["view"] == "Prediction")
-        w.key("Escape", "0")
-        w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
+        w.key("Escape")
+        w.show("Architecture")
+        w.wait(lambda r: r["view"] == "Architecture" and "model/0/3" in r["widgets"])
         w.click("model/0/3")
         w.wait(lambda r: r["model_block"] == 3 and "model/weights/3" in r["widgets"])
         w.click("model/open")
         w.wait(lambda r: r["view"] == "Heat map")
-        w.key("Escape", "0")
-        w.wait(lambda r: r["view"] == "Model")
+        w.key("Escape")
+        w.show("Architecture")
+        w.wait(lambda r: r["view"] == "Architecture")
         w.key("Escape")
         w.wait(lambda r: r["view"] == "Heat map")
 

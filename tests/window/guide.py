@@ -55,9 +55,9 @@ def the_first_click_does_what_it_says(display):
         w.wait(lambda r: (r["layer"], r["head"]) == (2, 3) and r["hints"])
     with Window(PROGRAM, display) as w:
         w.wait(lambda r: r["hints"] and not r["busy"])
-        w.click("tab/Lines")
+        w.show("Lines")
         w.wait(lambda r: r["view"] == "Lines" and r["hints"])
-        w.click("change/bar")
+        w.show("Mask and ablate")
         w.wait(lambda r: any(p.startswith("mask") for p in r["widgets"]) or "brush" in r["widgets"])
 
 
@@ -74,7 +74,7 @@ def a_first_start_shows_a_story(display):
 
 
 def each_thing_to_try_is_done_and_undone(display):
-    with Window(PROGRAM, display, "--text", "The cat sat on the mat", "--do", "guide tries") as w:
+    with Window(PROGRAM, display, "--text", "The cat sat on the mat", "--do", "guide on") as w:
         before = w.wait(lambda r: "tries/5" in r["widgets"] and not r["busy"])
         w.click("tries/1")
         r = w.wait(
@@ -175,7 +175,7 @@ def everything_explains_itself(display):
             "settings",
             "save figure",
             "open",
-            "guide tries",
+            "guide on",
         )
     ]
     views += [
@@ -204,7 +204,7 @@ def everything_explains_itself(display):
         w.tool("mousemove", "800", "990")
         w.wait(lambda r: not r["hovered"] and not r["busy"])
         before = w.picture()
-        w.point("queries")
+        w.point("map/more")
         for _ in range(100):
             if sum(a != b for a, b in zip(before, w.picture())) > 10_000:
                 break

@@ -97,7 +97,7 @@ def influence_stands_beside_attention(display):
                 r["influence_points"] == 10 and r["view"] == "Words that matter" and _scored(r)
             )
         )
-        w.key("ctrl+1")
+        w.show("Heat map")
         w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
         w.key("ctrl+g")
         w.wait(lambda r: r["view"] == "Words that matter" and "influence/maps" in r["widgets"])

@@ -25,7 +25,7 @@ def changes_are_made_seen_and_taken_back(display):
         w.wait(lambda r: r["changes"] == 1 and "effect" in r)
         w.click("change/ablate")
         w.wait(lambda r: r["changes"] == 0 and "effect" not in r)
-        w.click("change/bar")
+        w.show("Mask and ablate")
         w.click("brush/mask")
         w.wait(lambda r: r["brush"] == 1)
         for count, key in enumerate((4, 10, 3), 1):
@@ -43,7 +43,7 @@ def changes_are_made_seen_and_taken_back(display):
             w.click("mask")
         w.click("mask/window")
         w.wait(lambda r: r["mask"] == "window:4")
-        w.click("tab/Steps")
+        w.show("Arithmetic")
         w.wait(lambda r: "change/mask" in r["widgets"])
         w.click("change/all")
         r = w.wait(lambda r: r["changes"] == 0 and r["mask"] == "own" and "effect" not in r)
@@ -78,12 +78,11 @@ def two_heads_and_a_change_compared(display):
         w.wait(lambda r: r["locked"])
         w.click("compare/row/1.1")
         w.wait(lambda r: [r["layer_b"], r["head_b"]] == [1, 1])
-        w.click("tab/Heat map")
+        w.show("Heat map")
         w.click("change/ablate")
         w.wait(lambda r: r["changes"] == 1)
-        w.click("tab/Compare")
-        w.click("compare/what")
-        w.click("compare/what/before and after")
+        w.show("Heads")
+        w.show("Before/after")
         w.wait(
             lambda r: (
                 "compare/row/3.2" in r["widgets"]
@@ -104,7 +103,7 @@ def a_stroke_and_a_rectangle_are_one_step_each(display):
         n = len(w.settled()["tokens"])
         w.key("Escape")
         at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
-        w.click("change/bar")
+        w.show("Mask and ablate")
         w.click("brush/mask")
         w.wait(lambda r: r["brush"] == 1)
         w.drag("map", at(16, 2), at(16, 6), steps=16)
@@ -215,7 +214,7 @@ def everything_that_can_be_changed(display):
     sink left out."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
         w.settled()
-        w.click("change/bar")
+        w.show("Mask and ablate")
         w.click("change/more")
         w.wait(lambda r: "temperature" in r["widgets"])
         w.click("temperature")
@@ -261,7 +260,9 @@ def everything_that_can_be_changed(display):
         w.wait(lambda r: r["changes"] == 1 and r["change_list"][0].startswith("score:16>3@1.2="))
         w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
+        w.click("map/more")
         w.click("sink")
+        w.key("Escape")
         w.wait(lambda r: r["drop_sink"] and not r["busy"])
         w.point("map", 0.02, 0.98)
         w.wait(lambda r: r["hovered"] == [16, 0])
@@ -271,8 +272,7 @@ def two_sentences_tied_and_patched(display):
     with Window(PROGRAM, display, "--head", "2.0", "--text", LILY, "--view", "compare") as w:
         w.settled()
         w.key("Escape")
-        w.click("compare/what")
-        w.click("compare/what/two sentences")
+        w.show("Sentences")
         w.wait(lambda r: r["shown_text_b"] == LILY and "compare/map/2" in r["widgets"])
         w.key("ctrl+a")
         w.type("Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red")
@@ -307,8 +307,7 @@ def two_models_compared(display):
     with Window(PROGRAM, display, "--text", "The cat sat on the mat", "--view", "compare") as w:
         w.settled()
         w.key("Escape")
-        w.click("compare/what")
-        w.click("compare/what/two models")
+        w.show("Models")
         w.wait(lambda r: "compare/model" in r["widgets"])
         for path, widget in ((GPT2, "compare/row/0.0"), (REFERENCE / "bert", "compare/row/0.0")):
             w.click("compare/model")
@@ -344,7 +343,7 @@ def each_head_ablated_in_turn(display):
         w.wait(
             lambda r: r["swept"] == "ended" and any(p.startswith("ranked/") for p in r["widgets"])
         )
-        w.click("tab/All heads")
+        w.show("All heads")
         w.click("heads/sort")
         w.click("heads/sort/effect on log p ball")
         # The list has closed.

@@ -100,7 +100,7 @@ class Session(Window):
             names.append(f"label{len(names)}")
             self.label(rng, names[-1])
         else:
-            self.key(rng.choice(("ctrl+d", "ctrl+l", "ctrl+shift+k", "ctrl+2", "ctrl+1")))
+            self.key(rng.choice(("ctrl+d", "ctrl+l", "ctrl+shift+k", "ctrl+2", "ctrl+1", "ctrl+5")))
         time.sleep(rng.random() * 0.3)
 
     def end(self, how):

@@ -111,11 +111,11 @@ def what_is_old_is_dimmed_in_every_panel(display):
         for view in (
             "Heat map",
             "Lines",
-            "Steps",
-            "ΔE",
+            "Arithmetic",
+            "Update (ΔE)",
             "Prediction",
-            "Graph",
-            "Compare",
+            "Flow",
+            "Heads",
             "All heads",
         ):
             panels = lambda r: (
@@ -123,8 +123,8 @@ def what_is_old_is_dimmed_in_every_panel(display):
                 | ({"dimmed/heads"} if view != "All heads" else set())
                 | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
             )
-            w.click(f"tab/{view}")
-            w.wait(lambda r: r["view"] == view and not r["busy"] and not dimmed(r), 30)
+            w.show(view)
+            w.wait(lambda r: r["door"] == view and not r["busy"] and not dimmed(r), 30)
             w.key("Home")
             w.type("x")  # at the beginning: no row can be taken over
             w.wait(lambda r: r["busy"] and panels(r) <= dimmed(r), 30)
@@ -161,9 +161,9 @@ def no_frame_is_slow_where_thousands_of_pieces_are_text(display):
         def frames():
             """Frame times of the views, each with pointing and scrolling."""
             before = len(w.report()["frame_times"])
-            for view in ("Lines", "Steps", "Heat map", "All heads"):
-                w.click(f"tab/{view}")
-                w.wait(lambda r: r["view"] == view and not r["busy"], 60)
+            for view in ("Lines", "Arithmetic", "Heat map", "All heads"):
+                w.show(view)
+                w.wait(lambda r: r["door"] == view and not r["busy"], 60)
                 w.tool("mousemove", "800", "500")
                 w.tool("click", "--repeat", "5", "--delay", "60", "5")
                 w.wait(lambda r: not r["busy"], 60)

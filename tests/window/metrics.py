@@ -42,9 +42,9 @@ def a_difference_is_chosen_once(display):
         assert abs(r["explained"][2] - r["metric_now"][1]) < 1e-3, (
             "what the parts sum to is the metric"
         )
-        w.click("tab/ΔE")
+        w.show("Update (ΔE)")
         w.wait(lambda r: r.get("explained_delta") == [ball, car] and "metric/delta" in r["widgets"])
-        w.click("tab/Heat map")
+        w.show("Heat map")
         w.click("rank")
         w.click("rank/effect on ball − car")
         w.wait(

@@ -32,25 +32,16 @@ def a_trace_in_place_of_a_model(display):
         )
         assert r["tokens"][16] == "red", r["weight"]
         assert "change/ablate" not in r["widgets"], r["weight"]
-        assert "change/bar" not in r["widgets"], r["weight"]
+        assert "mask" not in r["widgets"], r["weight"]
         w.key("Escape")
-        for digit, name in (
-            ("2", "Lines"),
-            ("6", "Graph"),
-            ("9", "All heads"),
-            ("7", "Compare"),
-            ("1", "Heat map"),
-        ):
-            w.key(f"ctrl+{digit}")
-            w.wait(lambda r: r["view"] == name and not r["busy"])
-        w.key("ctrl+3")
-        w.wait(lambda r: not r["busy"])
-        assert w.report()["view"] == "Heat map", "Steps needs weights"
+        for name in ("Lines", "Flow", "All heads", "Heads", "Heat map"):
+            w.show(name)
+            w.wait(lambda r: not r["busy"])
+        w.key("2")  # of Explain, only Flow needs no weights
+        w.wait(lambda r: r["view"] == "Flow" and not r["busy"])
         w.drop(patterns)
         w.wait(lambda r: not r["busy"] and "recorded" in r["widgets"] and r["tokens"][16] == "red")
-        w.key("ctrl+7")
-        w.click("compare/what")
-        w.click("compare/what/two models")
+        w.show("Models")
         w.wait(lambda r: "compare/model" in r["widgets"])
         w.click("compare/model")
         w.wait(lambda r: r["model_menu"] and r["typing"])
@@ -169,7 +160,7 @@ def a_decoder_writes_on(display):
     with Window(PROGRAM, display, "--text", "Once upon a time, Lily") as w:
         n = len(w.settled()["tokens"])
         w.key("Escape")
-        w.click("generation/bar")
+        w.show("Generate")
         r = w.wait(
             lambda r: (
                 len(r.get("written", {}).get("labels", [])) == 24 and len(r["tokens"]) == n + 24
@@ -193,7 +184,7 @@ def a_decoder_writes_on(display):
         assert len(r["tokens"]) == n + step + 24, (
             "what was kept is part of the sentence, and it writes on"
         )
-        w.click("generation/bar")
+        w.show("Generate")
         w.wait(lambda r: "written" not in r and len(r["tokens"]) == n + step)
 
 
@@ -285,7 +276,7 @@ def a_picture_and_its_patches(display):
         w.wait(lambda r: r["locked"] == [1, 1])
         w.key("Escape")
         w.wait(lambda r: r["locked"] is None)
-        w.click("tab/Heat map")
+        w.show("Heat map")
         w.wait(lambda r: r["view"] == "Heat map" and "map" in r["widgets"])
         w.drop(MALFORMED / "png_truncated.png")
         w.wait(lambda r: r["text"].endswith("truncated.png") and r.get("shown_text") == r["text"])

@@ -9,7 +9,7 @@ def rules_of_whole_layers_by_a_click(display):
     alone, each taken back in its row."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
         w.settled()
-        w.click("change/bar")
+        w.show("Mask and ablate")
         w.click("rules")
         w.wait(lambda r: r["list"] == "rules" and "rule/this layer" in r["widgets"])
         w.click("rule/this layer")

@@ -1,4 +1,4 @@
-"""The view Steps: a score step by step, by mouse, keys and weight, and the whole block."""
+"""Arithmetic: a score step by step, by mouse, keys and weight, and the whole block."""
 
 import tempfile
 from pathlib import Path
@@ -11,14 +11,16 @@ from places import LILY, PROGRAM, SENTENCE
 def steps_by_mouse_and_keys(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
-        w.click("tab/Steps")
+        w.show("Arithmetic")
         w.wait(lambda r: "steps/table" in r["widgets"])
         w.point("steps/table", 0.97, 0.1)
         w.wait(lambda r: r["step_column"] == 8)
         w.click("steps/numbers")
         w.wait(lambda r: r["strips_open"])
-        w.key("Escape", "Escape", "3")
-        w.wait(lambda r: r["view"] == "Steps")
+        w.key("Escape", "Escape", "1")
+        w.wait(lambda r: r["view"] == "Heat map")
+        w.key("2")
+        w.wait(lambda r: r["view"] == "Arithmetic")
 
 
 def the_whole_block_in_steps(display):

@@ -111,9 +111,8 @@ def two_sentences_are_compared_in_five_actions(display):
     with Window(PROGRAM, display, "--text", LILY, "--head", "1.2") as w:
         w.settled()
         person = _Counted(w)
-        person.click("tab/Compare")
-        person.click("compare/what")
-        person.click("compare/what/two sentences")
+        person.show("Heads")
+        person.show("Sentences")
         w.wait(lambda r: r["shown_text_b"] == LILY and "compare/map/2" in r["widgets"])
         person.key("ctrl+a")
         person.type(other)
@@ -155,7 +154,7 @@ def a_translation_and_its_alignment_are_read_in_five_actions(display):
                 and not r["busy"]
             )
         )
-        person.click("tab/Alignment")
+        person.show("Alignment")
         r = w.wait(
             lambda r: (
                 r["view"] == "Alignment"
@@ -170,7 +169,7 @@ def what_each_layer_would_say_is_read_in_one_action(display):
     with Window(PROGRAM, display, "--text", LILY) as w:
         w.settled()
         person = _Counted(w)
-        person.click("tab/Prediction")
+        person.show("Prediction")
         w.wait(
             lambda r: r["view"] == "Prediction" and "lens/grid" in r["widgets"] and not r["busy"]
         )
@@ -221,7 +220,7 @@ def a_difference_at_any_token_is_read_in_three_actions(display):
     with Window(PROGRAM, display, "--text", LILY, "--head", "1.2") as w:
         w.settled()
         person = _Counted(w)
-        person.click("tab/ΔE")
+        person.show("Update (ΔE)")
         r = w.wait(lambda r: "delta/map" in r["widgets"] and not r["busy"])
         n = len(r["tokens"])
         person.click("delta/map", 0.95, 9.5 / n)  # its last column

@@ -27,6 +27,7 @@ import looking
 import metrics
 import models
 import patching
+import questions
 import rules
 import saving
 import sizes
@@ -55,6 +56,7 @@ SUBJECTS = [
     rules,
     metrics,
     patching,
+    questions,
     influencing,
     circuits,
     corpora,

@@ -88,8 +88,8 @@ def keys_are_those_of_the_layout(display):
                     PROGRAM, display, "--text", LILY
                 ) as w:  # the row of digits without Shift, by its places
                     w.settled()
-                    w.key("ctrl+12")  # the code of the key that writes "
-                    w.wait(lambda r: r["view"] == "Steps")
+                    w.key("ctrl+11")  # the code of the key that writes é
+                    w.wait(lambda r: r["view"] == "Prediction")
     finally:
         display.layout("us")
 
@@ -99,8 +99,8 @@ def keys_that_did_something_type_nothing(display):
         w.settled()
         w.key("Escape", "Escape")
         w.wait(lambda r: not r["field_focused"])
-        w.key("3")
-        r = w.wait(lambda r: r["view"] == "Steps")
+        w.key("2")
+        r = w.wait(lambda r: r["view"] == "Prediction")
         assert r["text"] == LILY and not r["field_focused"], r["text"]
         w.key("Tab", "space")
         time.sleep(0.3)

@@ -16,7 +16,7 @@ def a_file_named_at_the_start_opens_as_a_drop_of_it(display):
         w.click("text file/text")
         w.wait(lambda r: r["text"] == r.get("shown_text") == "Lily had a red ball.")
     with Window(PROGRAM, display, GPT2 / "config.json") as w:
-        w.wait(lambda r: r.get("view") == "Model" and r["model"] == "stories")
+        w.wait(lambda r: r.get("view") == "Architecture" and r["model"] == "stories")
     shutil.rmtree(folder)
 
 

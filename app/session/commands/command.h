@@ -39,7 +39,7 @@ public:
 
     /// Gives an image to the current view; false if it takes none.
     virtual bool show_picture(const std::string& path) = 0;
-    /// Counts the parameters of a config.json in the Model view.
+    /// Counts the parameters of a config.json in the view Architecture.
     virtual Status show_config(const std::string& path) = 0;
     /// Analyzes the texts of a file; fails if the open model cannot read them.
     virtual Status show_corpus(const std::string& path) = 0;
@@ -81,7 +81,8 @@ struct Command {
     /// Null if available, else the reason; "" if it does not apply, and its key then does something else.
     std::function<const char*(const CommandContext&)> when = nullptr;
     std::function<Status(CommandContext&, const std::string& words)> run = nullptr;
-    std::string alias = "";  // another name
+    std::string alias = "";     // another name
+    std::string synonyms = "";  // what else a person may call it: "export, PDF"; the palette finds them
 
     const char* missing(const CommandContext& context) const { return when ? when(context) : nullptr; }
     bool needs_words() const { return !words.empty() && words[0] != '['; }

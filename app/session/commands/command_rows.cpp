@@ -43,6 +43,11 @@ Command row(const CommandText& text, std::function<void(CommandContext&)> act, C
     return row(text, CommandRun(run), std::move(when));
 }
 
+Command also_called(const std::string& synonyms, Command row) {
+    row.synonyms = synonyms;
+    return row;
+}
+
 std::vector<Command> in_group(const std::string& group, std::vector<Command> rows) {
     for (Command& row : rows) row.group = group;
     return rows;

@@ -26,6 +26,8 @@ Command row(const CommandText& text, CommandRun run, CommandWhen when = nullptr)
 /// A row without words that always succeeds.
 Command row(const CommandText& text, std::function<void(CommandContext&)> act, CommandWhen when = nullptr);
 
+/// Adds other names, which the palette finds.
+Command also_called(const std::string& synonyms, Command row);
 std::vector<Command> in_group(const std::string& group, std::vector<Command> rows);
 std::vector<Command> joined(std::initializer_list<std::vector<Command>> parts);
 

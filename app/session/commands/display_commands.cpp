@@ -25,6 +25,14 @@ void show_hints(CommandContext& c) {
     c.session.sheet.reset();
 }
 
+/// Shows them, or hides them where they are shown.
+Status show_tries(CommandContext& c, const std::string& words) {
+    Guide& guide = c.session.guide;
+    const bool off = words.empty() ? guide == Guide::tries : words == "off";
+    guide = off ? Guide::none : Guide::tries;
+    return success();
+}
+
 }  // namespace
 
 std::vector<Command> display_commands() {
@@ -35,17 +43,20 @@ std::vector<Command> display_commands() {
                     {{"rows", Axis::rows}, {"columns", Axis::columns}}, preference(&Preferences::queries)),
          choice_row({"marks", "Draw cells as", "cells as squares or as dots"},
                     {{"squares", Marks::squares}, {"dots", Marks::dots}}, preference(&Preferences::marks)),
-         switch_row({"drop sink", "Hide the first token", "hide the first token in heat maps"},
-                    preference(&Preferences::drop_sink)),
-         choice_row({"theme", "Theme", "dark or light", "Ctrl+D"}, {{"dark", true}, {"light", false}},
-                    preference(&Preferences::dark)),
-         choice_row({"text size", "Text size", "size of the window's text in percent"},
-                    {{"100", 1.0f}, {"125", 1.25f}, {"150", 1.5f}}, preference(&Preferences::text_size)),
+         also_called("attention sink",
+                     switch_row({"drop sink", "Hide the first token", "hide the first token in heat maps"},
+                                preference(&Preferences::drop_sink))),
+         also_called("dark mode, light mode, appearance",
+                     choice_row({"theme", "Theme", "dark or light", "Ctrl+D"},
+                                {{"dark", true}, {"light", false}}, preference(&Preferences::dark))),
+         also_called(
+             "font, zoom, projector",
+             choice_row({"text size", "Text size", "size of the window's text in percent"},
+                        {{"100", 1.0f}, {"125", 1.25f}, {"150", 1.5f}}, preference(&Preferences::text_size))),
          row({"hints", "Show the hints again", "show the first-run hints"}, show_hints),
-         choice_row(
-             {"guide", "Things to try", "what to show below the views: hints, things to try, or nothing"},
-             {{"tries", Guide::tries}, {"off", Guide::none}, {"hints", Guide::hints}},
-             [](Session& s) -> Guide& { return s.guide; })});
+         also_called("experiments, examples, tutorial",
+                     row({"guide [on|off]", "Things to try", "experiments below the views, each one click"},
+                         show_tries))});
 }
 
 }  // namespace headlight

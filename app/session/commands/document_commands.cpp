@@ -189,8 +189,10 @@ void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 std::vector<Command> document_commands() {
     const auto files = in_group(
         "Files",
-        {row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
-             open_path),
+        {also_called(
+             "load, checkpoint, GGUF, safetensors",
+             row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
+                 open_path)),
          row({"switch MODEL", "Switch to a model", "open a model unless it is already open"}, switch_model),
          row({"cancel opening [b]", "Cancel opening", "keep the current model"}, cancel_opening),
          row({"fetch NAME", "Download a model from the Hugging Face hub",

@@ -40,20 +40,42 @@ std::optional<int> fit(const std::string& typed, const std::vector<std::string>&
     return best;
 }
 
-std::optional<int> fit_all(const std::vector<std::string>& typed, const Offer& offer) {
+/// The synonyms one by one: "a, b c" → "a", "b c".
+std::vector<std::string> each_of(const std::string& synonyms) {
+    std::vector<std::string> out;
+    for (size_t at = 0; at < synonyms.size();) {
+        const size_t end = std::min(synonyms.find(", ", at), synonyms.size());
+        out.push_back(synonyms.substr(at, end - at));
+        at = end + 2;
+    }
+    return out;
+}
+
+/// The first synonym that a typed word starts or occurs in, and how well; none: no match.
+std::optional<std::pair<int, std::string>> fit_synonym(const std::string& typed,
+                                                       const std::string& synonyms) {
+    for (const std::string& one : each_of(synonyms))
+        if (const auto fits = fit(typed, words_of(one)); fits && *fits < 2) return std::pair{*fits, one};
+    return std::nullopt;
+}
+
+/// How well all typed words match; notes the synonym that did.
+std::optional<int> fit_all(const std::vector<std::string>& typed, Offer& offer) {
     const auto words = words_of(offer.label + " " + offer.command->name);
     int sum = 0;
     for (const std::string& word : typed) {
         const auto one = fit(word, words);
-        if (!one) return std::nullopt;
-        sum += *one;
+        const auto other = one && *one < 2 ? std::nullopt : fit_synonym(word, offer.command->synonyms);
+        if (!one && !other) return std::nullopt;
+        sum += other ? other->first + 1 : *one;  // behind what is called that
+        if (other && offer.also.empty()) offer.also = other->second;
     }
     return sum;
 }
 
 Offer offer_of(const Command& row, const CommandContext& context, const std::string& words, bool asks) {
     const std::string label = words.empty() ? row.title : row.title + ": " + words;
-    return {&row, words, label, row.missing(context), asks};
+    return {&row, words, label, row.missing(context), asks, ""};
 }
 
 /// A row by itself and, for a non-empty query, with each of its words.
@@ -76,6 +98,10 @@ bool are_unfinished(const Command& row, const std::string& words) {
 }
 
 }  // namespace
+
+Offer offer_of(const Command& row, const CommandContext& context) {
+    return offer_of(row, context, "", row.needs_words());
+}
 
 std::vector<Offer> palette_offers(std::span<const Command> table, const CommandContext& context,
                                   const std::string& typed) {

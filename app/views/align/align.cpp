@@ -229,7 +229,8 @@ void begin_alignment(Session& s, const ModelConfig& c) {
 View alignment_view() {
     return {.key = "alignment",
             .name = "Alignment",
-            .digit = '8',
+            .answers = ViewGroup::look,
+            .synonyms = "translation, cross-attention",
             .draw = draw_alignment,
             .offered = reads_text,
             .missing = no_cross,

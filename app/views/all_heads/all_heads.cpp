@@ -40,7 +40,7 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
     Ui& ui = s.ui;
     auto& state = s.of<AllHeadsState>();
     const bool wide = rest.w > kWide;
-    Toolbar bar = title_toolbar(s, rest, "heads/back", "All heads");
+    Toolbar bar = view_toolbar(s.ui, rest);
     bar.say(kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size()));
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
@@ -124,7 +124,8 @@ void draw_all_heads(Scene& s, Rect area) {
 View all_heads_view() {
     return {.key = "heads",
             .name = "All heads",
-            .digit = '9',
+            .answers = ViewGroup::look,
+            .synonyms = "grid, overview, table of heads, statistics",
             .draw = draw_all_heads,
             .shows = View::Shows::model,
             .ask = ask_all_heads,

@@ -70,7 +70,8 @@ void choose_side_panel(Scene& s, Toolbar& bar) {
 void draw_architecture_toolbar(Scene& s, Rect& rest, const CountedConfig& counted) {
     auto& state = s.of<ArchitectureState>();
     const ModelConfig& c = counted.config;
-    Toolbar bar = title_toolbar(s, rest, "model/back", counted.name);
+    Toolbar bar = view_toolbar(s.ui, rest);
+    bar.say(kBody, s.ui.colors->t1, counted.name, gap::medium);
     bar.say(kCaption, s.ui.colors->t3,
             c.family_name + " · d_model " + std::to_string(c.d_model) + " · " +
                 short_count(parameter_count(c)) + " parameters",
@@ -170,8 +171,9 @@ void draw_architecture(Scene& s, Rect area) {
 
 View architecture_view() {
     return {.key = "model",
-            .name = "Model",
-            .digit = '0',
+            .name = "Architecture",
+            .answers = ViewGroup::model,
+            .synonyms = "diagram, parameters, weights, config",
             .draw = draw_architecture,
             .missing = no_weights,
             .shows = View::Shows::model,

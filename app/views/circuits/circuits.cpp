@@ -180,7 +180,7 @@ void draw_circuits(Scene& s, Rect area) {
     if (s.ui.on_page()) {
         take_top(rest, gap::medium);
     } else {
-        Toolbar bar = title_toolbar(s, rest, "circuits/back", "Circuits");
+        Toolbar bar = view_toolbar(s.ui, rest);
         bar.labels = bar.rest().w > kRoomy;
         choose_circuits(s, bar);
     }
@@ -240,7 +240,9 @@ std::vector<JobRequest> compose_in_background(const Scene& s, bool shown) {
 View circuits_view() {
     return {.key = "circuits",
             .name = "Circuits",
-            .digit = 'H',
+            .answers = ViewGroup::model,
+            .synonyms = "QK, OV, composition, induction circuit",
+            .letter = 'H',
             .draw = draw_circuits,
             .missing = no_weights,
             .shows = View::Shows::model,

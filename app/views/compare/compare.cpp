@@ -14,8 +14,6 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
-constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  // of the command
 constexpr const char* kLayersApart =
     "The two models have different layers, so their ΔE cannot be compared; choose something else under Show.";
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
@@ -57,10 +55,6 @@ bool compares_texts(const Scene& s) {
 void draw_compare_toolbar(Scene& s, Toolbar bar) {
     constexpr float kSave = 136, kLeastRest = 88;
     const Comparison& compared = s.session.document.comparison;
-    if (const int c = bar.choice("Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
-                                 static_cast<int>(compared.what));
-        c >= 0)
-        s.send("compare", kWords[c]);
     bar.choose("Show", "compare/show", {std::begin(kShow), std::end(kShow)}, s.of<CompareState>().show);
     if (compared.what == Compared::models) draw_model_choice(s, bar);
     if (compares_texts(s))
@@ -300,7 +294,6 @@ ShownHeads compared_heads(const Scene& s) {
 View compare_view() {
     return {.key = "compare",
             .name = "Compare",
-            .digit = '7',
             .draw = draw_compare,
             .ask = ask_compare,
             .beside = {.list = always<draw_compare_list>},

@@ -46,7 +46,7 @@ bool has_dialog(CorpusState& state) {
 
 void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
     constexpr float kButton = 124, kRoom = 360;
-    Toolbar bar = title_toolbar(s, rest, "corpus/back", "Corpus");
+    Toolbar bar = view_toolbar(s.ui, rest);
     auto& state = s.of<CorpusState>();
     const auto button = [&](const char* path, const char* label) {
         return s.ui.button(path, band(bar.take_end(kButton, gap::small), size::button), label);
@@ -194,8 +194,10 @@ void CorpusState::read(const std::string& path) {
 
 View corpus_view() {
     return {.key = kCorpusView,
-            .name = "Corpus",
-            .digit = 'N',
+            .name = "Many texts",
+            .answers = ViewGroup::model,
+            .synonyms = "corpus, dataset, over a corpus",
+            .letter = 'N',
             .draw = draw_corpus,
             .offered = reads_text,
             .missing = no_weights,

@@ -199,8 +199,9 @@ void draw_delta(Scene& s, Rect area) {
 
 View delta_view() {
     return {.key = "delta",
-            .name = "ΔE",
-            .digit = '4',
+            .name = "Update (ΔE)",
+            .answers = ViewGroup::explain,
+            .synonyms = "residual stream, delta",
             .draw = draw_delta,
             .missing = no_weights,
             .shows = View::Shows::layer,

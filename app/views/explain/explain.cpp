@@ -182,7 +182,9 @@ const char* predicts_no_token(const Model& model) {
 View explain_view() {
     return {.key = "explain",
             .name = "Explain this",
-            .digit = 'W',
+            .answers = ViewGroup::explain,
+            .synonyms = "circuit, path patching, attribution graph",
+            .letter = 'W',
             .draw = draw_explain,
             .offered = reads_text,
             .missing = predicts_no_token,

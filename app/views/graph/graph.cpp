@@ -249,8 +249,9 @@ void draw_graph(Scene& s, Rect area) {
 
 View graph_view() {
     return {.key = "graph",
-            .name = "Graph",
-            .digit = '6',
+            .name = "Flow",
+            .answers = ViewGroup::explain,
+            .synonyms = "rollout, maximum flow, graph",
             .draw = draw_graph,
             .offered = reads_text,
             .shows = View::Shows::model,

@@ -229,7 +229,6 @@ void draw_ablated(Scene& s, const MapLayout& l) {
 
 void draw_heat_map(Scene& s, Rect area) {
     if (!s.answer->picture || s.ui.on_page()) return;  // its page is head_page_figure
-    take_top(area, draw_heat_map_toolbar(s, area));
     MapLayout l = arrange_map(s, area);
     if (s.session.presenting) {  // in the middle of the window
         area = inset(area, room_beside_map(area, l) / 2, 0);
@@ -265,8 +264,10 @@ void visit_heat_map(StateBag& bag, FieldVisitor& v) {
 View heat_map_view() {
     return {.key = "head",
             .name = "Heat map",
-            .digit = '1',
+            .answers = ViewGroup::look,
+            .synonyms = "pattern, attention matrix, attention map",
             .draw = draw_heat_map,
+            .tools = draw_heat_map_tools,
             .group = combined_heads,
             .figure = head_page_figure,
             .numbers = pattern_numbers,

@@ -35,8 +35,8 @@ const std::vector<std::string>& map_labels(const Scene& scene, bool down);
 MapLayout arrange_map(Scene& scene, Rect area);
 /// Returns the width left beside a map with its names and color bar.
 float room_beside_map(Rect area, const MapLayout& map);
-/// Returns the height of its lines after the first.
-float draw_heat_map_toolbar(Scene& scene, Rect area);
+/// Draws which heads, and how they are drawn, at the right end of a row; returns the width.
+float draw_heat_map_tools(Scene& scene, Rect row);
 void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);

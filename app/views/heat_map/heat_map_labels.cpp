@@ -102,22 +102,26 @@ float draw_tag_line(Scene& s, Rect foot, float below) {
 }  // namespace
 
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
-    constexpr float kLine = 17, kAt = 20, kApart = 20;
+    constexpr float kLine = 17, kAt = 20, kApart = 20, kLeastFoot = 36;
     Ui& ui = s.ui;
     const std::string weights = about_weights(s, l), cells = about_cells(s, l);
     const float words = ui.text.width(kCaption, weights + cells);
     Rect line{l.view.x, 0,
               std::max(l.view.w, std::min(area.right() - size::center_pad - l.view.x, words + 2 * kApart)),
               kLine};
-    line.y = l.view.y + std::max(l.view.h, l.bar_height()) + kAt - kLine / 2;
+    const float bottom = l.view.y + std::max(l.view.h, l.bar_height()), under = area.bottom() - bottom;
+    const bool low = under < kLeastFoot;
+    line.y = bottom + (low ? kLine : kAt) - kLine / 2;
     const Rect foot{l.view.x, line.y, area.right() - l.view.x - gap::small, kLine};
-    const bool low = area.h < kRoomForTag;
-    if (const float high = draw_tag_line(s, foot, low ? 0 : kTagLine); low && high > 0) return;
+    if (const float high = draw_tag_line(s, foot, area.h < kRoomForTag ? 0 : kTagLine);
+        high > 0 && area.h < kRoomForTag)
+        return;
     const bool one_line = words + kApart <= line.w;
     if (one_line) {
         caption(ui, line, weights);
         return caption(ui, line, cells, Flush::right);
     }
+    if (low) return caption(ui, foot, weights);
     const float high = caption_lines(ui, foot, weights);
     caption(ui, {foot.x, foot.y + high, foot.w, kLine}, cells);
 }

@@ -13,14 +13,22 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kMapFoot = 42,
-                kAboveNames = 54, kAboveLeaning = 60, kLeastAbove = 98;
+constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136;
+
+/// What stands above the names and below the map: less in a low area.
+struct MapMargins {
+    float level, leaning, least, foot;
+};
+MapMargins margins_in(Rect area) {
+    constexpr float kLow = 560;
+    return area.h < kLow ? MapMargins{6, 0, 44, 26} : MapMargins{16, 6, 60, 42};
+}
 
 /// Returns the part of the area that the map may fill, below `above`.
 Rect room_for_map(Rect area, float above) {
     Rect r = area;
     take_top(r, above);
-    take_bottom(r, kMapFoot + (area.h < kRoomForTag ? 0 : kTagLine));
+    take_bottom(r, margins_in(area).foot + (area.h < kRoomForTag ? 0 : kTagLine));
     take_left(r, size::center_pad + kMapNames, gap::tight);
     take_right(r, kColorBarRoom);
     return r;
@@ -93,9 +101,10 @@ MapLayout arrange_map(Scene& s, Rect area) {
     Rect room;
     for (const Lean lean : {Lean::level, Lean::slanted, Lean::upright}) {
         l.across.lean = lean;
+        const MapMargins margins = margins_in(area);
         const float names = names_height(lean, widest, true),
-                    above =
-                        std::max(kLeastAbove, names + (lean == Lean::level ? kAboveNames : kAboveLeaning));
+                    above = std::max(margins.least,
+                                     names + (lean == Lean::level ? margins.level : margins.leaning));
         room = room_for_map(area, above);
         l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
         if (lean >= lean_of(widest, l.w)) break;

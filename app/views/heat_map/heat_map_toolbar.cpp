@@ -9,17 +9,10 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kHideFirst = "Hide first token";
-
 const std::vector<std::string>& map_names() {
     static const std::vector<std::string> names(colormap_names().begin(), colormap_names().end());
     return names;
 }
-
-std::vector<std::string> axis_names(const std::string& before) {
-    return {before + "rows", before + "columns"};
-}
-std::vector<std::string> mark_names() { return {"squares", "dots"}; }
 
 void choose_colors(Scene& s, Toolbar& bar) {
     const auto& names = map_names();
@@ -28,75 +21,69 @@ void choose_colors(Scene& s, Toolbar& bar) {
         s.send("colormap", names[c]);
 }
 
-/// `before`: stands in for the label in a narrow toolbar.
-void choose_axis(Scene& s, Toolbar& bar, const std::string& before) {
+void choose_axis(Scene& s, Toolbar& bar) {
     const int now = static_cast<int>(s.session.preferences.queries);
-    if (const int c = bar.choice("Queries", "queries", axis_names(before), now); c >= 0)
+    if (const int c = bar.choice("Queries", "queries", {"rows", "columns"}, now); c >= 0)
         s.send("queries", c == 0 ? "rows" : "columns");
 }
 
-void choose_marks(Scene& s, Toolbar& bar, const char* label) {
-    if (const int c = bar.choice(label, "marks", mark_names(), static_cast<int>(s.session.preferences.marks));
+void choose_marks(Scene& s, Toolbar& bar) {
+    if (const int c =
+            bar.choice("Marks", "marks", {"squares", "dots"}, static_cast<int>(s.session.preferences.marks));
         c >= 0)
         s.send("marks", c == 0 ? "squares" : "dots");
 }
 
 void hide_first_token(Scene& s, Toolbar& bar) {
     const bool hidden = s.session.preferences.drop_sink;
-    const Hit h = bar.press("sink", kHideFirst, hidden);
+    const Hit h = bar.press("sink", "Hide first token", hidden);
     s.ui.tooltip(
         "sink", h,
         "Hides the first token, often an attention sink, and rescales the rest of each row to sum to 1.");
     if (h.clicked) s.send("drop sink", hidden ? "off" : "on");
 }
 
-/// Returns the width of these choices in one line, without labels.
-float width_of_choices(Scene& s, const Toolbar& bar, const std::string& before) {
+/// Draws the button that opens the choices of the picture, one below the other.
+void draw_display_button(Scene& s, Rect r) {
+    constexpr float kWide = 300, kLine = 36;
     Ui& ui = s.ui;
-    return ui.choice_width("", map_names()) + ui.choice_width("", axis_names(before)) +
-           ui.choice_width("", mark_names()) + bar.press_width(kHideFirst) + 3 * bar.apart;
-}
-
-/// Folds the choices behind one button, if they would take a second line.
-void fold_choices(Scene& s, Toolbar& bar) {
-    constexpr float kWide = 240, kLine = 36;
-    const Hit h = bar.press("map/more", "Display…", ImGui::IsPopupOpen("map/more/panel"));
-    s.ui.tooltip("map/more", h, "Colors, queries as rows or columns, squares or dots, hide the first token.");
-    s.ui.pop_up("map/more", bar.last(), h.clicked, {kWide, 4 * kLine + 2 * gap::medium}, [&](Rect inside) {
+    const Hit h = ui.control("map/more", r);
+    const bool open = ImGui::IsPopupOpen("map/more/panel");
+    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    ui.frame(r, open ? ui.colors->accent : ui.colors->l2, 1, size::corner);
+    write(ui, inset(r, gap::medium - 2, 0), kCaption, ui.colors->t1, "Display");
+    ui.chevron({r.right() - 14, r.middle_y()}, 3.5f, ui.colors->t3);
+    ui.pop_up("map/more", r, h.clicked, {kWide, 5 * kLine + 2 * gap::medium}, [&](Rect inside) {
         Rect rest = inset(inside, gap::large, gap::medium);
-        const auto line = [&] { return Toolbar(s.ui, take_top(rest, kLine)); };
-        Toolbar colors = line(), axis = line(), marks = line(), first = line();
+        const auto line = [&] { return Toolbar(ui, take_top(rest, kLine)); };
+        Toolbar contrast = line(), colors = line(), axis = line(), marks = line(), first = line();
+        choose_contrast(s, contrast);
         choose_colors(s, colors);
-        choose_axis(s, axis, "");
-        choose_marks(s, marks, "Marks");
+        choose_axis(s, axis);
+        choose_marks(s, marks);
         hide_first_token(s, first);
     });
 }
 
 }  // namespace
 
-float draw_heat_map_toolbar(Scene& s, Rect area) {
-    constexpr float kRoomy = 868, kTight = 720;
-    const Rect line = inset(take_top(area, size::view_header), size::center_pad, 0);
-    Toolbar bar(s.ui, line, Toolbar::Lines::many);
-    const bool tight = line.w < kTight;
-    if (tight) bar.apart = gap::small;
-    choose_combination(s, bar);
-    const bool roomy = bar.labels = bar.rest().w > kRoomy;
-    choose_contrast(s, bar);
-    const std::string before = roomy ? "" : tight ? "query " : "queries in ";
+float draw_heat_map_tools(Scene& s, Rect row) {
+    constexpr float kDisplay = 92;
     const bool enlarged = s.of<HeatMapState>().seen.zoom > 1;
-    const float way_back = enlarged ? bar.apart + s.ui.text.width(kCaption, "Show all") : 0;
-    if (!roomy && width_of_choices(s, bar, before) + way_back > bar.rest().w) {
-        fold_choices(s, bar);
-    } else {
-        choose_colors(s, bar);
-        choose_axis(s, bar, before);
-        choose_marks(s, bar, "");
-        hide_first_token(s, bar);
+    const float back = enlarged ? s.ui.text.width(kCaption, "Show all") + gap::large : 0,
+                combination = combination_width(s), wide = back + combination + kDisplay;
+    Rect rest = row;
+    rest = take_right(rest, std::min(wide, row.w));
+    draw_display_button(s, band(take_right(rest, kDisplay), size::chip));
+    if (back + combination > rest.w + 1) return kDisplay;
+    Toolbar bar(s.ui, rest);
+    bar.apart = gap::small;
+    if (enlarged) {
+        const Rect link = bar.take(s.ui.text.width(kCaption, "Show all"), gap::large);
+        if (s.ui.link("map/fit", link.right(), link.middle_y(), "Show all")) s.send("zoom fit");
     }
-    if (enlarged && bar.link("map/fit", "Show all")) s.send("zoom fit");
-    return bar.bottom() - line.bottom();
+    choose_combination(s, bar);
+    return wide;
 }
 
 }  // namespace headlight

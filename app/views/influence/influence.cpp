@@ -354,7 +354,9 @@ std::vector<Command> influence_commands() {
 View influence_view() {
     return {.key = "influence",
             .name = "Words that matter",
-            .digit = 'G',
+            .answers = ViewGroup::explain,
+            .synonyms = "saliency, attribution, influence, integrated gradients, gradient",
+            .letter = 'G',
             .draw = draw_influence,
             .offered = reads_text,
             .missing = no_weights,

@@ -184,7 +184,8 @@ std::vector<NumberTable> learn_numbers(const Scene& s) {
 View learn_view() {
     return {.key = "learn",
             .name = "Learn",
-            .digit = 'E',
+            .synonyms = "course, tutorial, stations",
+            .letter = 'E',
             .draw = draw_learn,
             .missing = no_weights,
             .shows = View::Shows::model,

@@ -59,7 +59,7 @@ float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText
 }  // namespace
 
 void send_tries(const Scene& s) {
-    s.send("guide", "tries");
+    s.send("guide", "on");
     s.send("back");
 }
 

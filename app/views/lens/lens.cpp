@@ -214,7 +214,8 @@ std::vector<Command> lens_commands() { return {opens_view("lens", explain_row())
 View lens_view() {
     return {.key = "lens",
             .name = "Prediction",
-            .digit = '5',
+            .answers = ViewGroup::explain,
+            .synonyms = "logit lens, by layer, next token, direct logit attribution",
             .draw = draw_lens,
             .missing = no_logits,
             .shows = View::Shows::model,

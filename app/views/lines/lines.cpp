@@ -259,7 +259,8 @@ void draw_lines(Scene& s, Rect area) {
 View lines_view() {
     return {.key = "lines",
             .name = "Lines",
-            .digit = '2',
+            .answers = ViewGroup::look,
+            .synonyms = "links between two columns, BertViz",
             .draw = draw_lines,
             .offered = reads_text,
             .shows = View::Shows::layer,

@@ -37,7 +37,7 @@ void choose_cell(Scene& s, Toolbar& bar, std::pair<int, int> cell) {
 
 void draw_origins_toolbar(Scene& s, Rect& rest) {
     constexpr float kRoomy = 1100;
-    Toolbar bar = title_toolbar(s, rest, "origins/back", "Origins");
+    Toolbar bar = view_toolbar(s.ui, rest);
     bar.labels = bar.rest().w > kRoomy;
     bar.say(kCaption, s.ui.colors->t3,
             "of a score of head " + head_name(s.model()->config, s.block(), s.head()), gap::wide);
@@ -198,8 +198,10 @@ std::vector<Command> origins_commands() {
 
 View origins_view() {
     return {.key = "origins",
-            .name = "Origins",
-            .digit = 'J',
+            .name = "Score breakdown",
+            .answers = ViewGroup::explain,
+            .synonyms = "where a score comes from, origins",
+            .letter = 'J',
             .draw = draw_origins,
             .missing = no_weights,
             .shows = View::Shows::head,

@@ -209,7 +209,9 @@ std::vector<JobRequest> patch_jobs(const Scene& s, bool shown) {
 View patch_view() {
     return {.key = "patch",
             .name = "Patch",
-            .digit = 'B',
+            .answers = ViewGroup::change,
+            .synonyms = "activation patching, causal tracing, interchange",
+            .letter = 'B',
             .draw = draw_patch,
             .offered = reads_text,
             .missing = cannot_patch,

@@ -133,7 +133,8 @@ bool is_vision(const Model& m) { return m.config.can.read_image; }
 View picture_view() {
     return {.key = "picture",
             .name = "Image",
-            .digit = '8',
+            .answers = ViewGroup::look,
+            .synonyms = "patches, vision",
             .draw = draw_picture,
             .offered = is_vision,
             .group = combined_heads,

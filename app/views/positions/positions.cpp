@@ -117,8 +117,8 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
 void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
     const ModelConfig& c = s.model()->config;
     auto& state = s.of<PositionsState>();
-    Toolbar bar = title_toolbar(s, rest, "positions/back", row.title);
-    bar.say(kCaption, s.ui.colors->t3, "of " + s.model()->name, gap::section);
+    Toolbar bar = view_toolbar(s.ui, rest);
+    bar.say(kBody, s.ui.colors->t1, row.title, gap::section);
     const auto counted =
         std::find(kPositionCounts.begin(), kPositionCounts.end(), state.count) - kPositionCounts.begin();
     if (const int i =
@@ -217,7 +217,9 @@ void draw_positions(Scene& s, Rect area) {
 View positions_view() {
     return {.key = "positions",
             .name = "Positions",
-            .digit = 'P',
+            .answers = ViewGroup::model,
+            .synonyms = "RoPE, ALiBi, sinusoids, position embeddings",
+            .letter = 'P',
             .draw = draw_positions,
             .offered = reads_text,
             .missing = no_weights,

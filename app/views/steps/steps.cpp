@@ -66,8 +66,9 @@ void draw_steps(Scene& s, Rect area) {
 
 View steps_view() {
     return {.key = "steps",
-            .name = "Steps",
-            .digit = '3',
+            .name = "Arithmetic",
+            .answers = ViewGroup::explain,
+            .synonyms = "q·k, softmax, steps, scores",
             .draw = draw_steps,
             .missing = no_weights,
             .ask = ask_steps,

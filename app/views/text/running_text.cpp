@@ -197,7 +197,9 @@ std::vector<NumberTable> text_numbers(const Scene& s) {
 View running_text_view() {
     return {.key = "text",
             .name = "Text",
-            .digit = 'U',
+            .answers = ViewGroup::look,
+            .synonyms = "highlighted words",
+            .letter = 'U',
             .draw = draw_running_text,
             .offered = reads_text,
             .group = combined_heads,
