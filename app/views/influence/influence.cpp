@@ -142,7 +142,6 @@ std::optional<SecondScoresRequest> second_scores_request(const Scene& s) {
 
 namespace {
 
-/// What the job of the runs that are shown has found.
 template <class Sweep>
 typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& request) {
     const auto* job = s.answer->job<Sweep>();
@@ -169,7 +168,7 @@ TokenScores scores_found(const Scene& s, const typename Sweep::Request& request)
     return found_in_background<Sweep>(s, request);
 }
 
-/// By size, the unknown last.
+/// Sorts by size, unknown last.
 std::vector<int> order_of(const Words& words) {
     std::vector<int> out(words.all.size());
     std::iota(out.begin(), out.end(), 0);

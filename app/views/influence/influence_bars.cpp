@@ -1,4 +1,4 @@
-// The words as chips in the color of their score, a bar over each.
+// Draws words as chips colored by their scores, with bars above.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr float kWordChip = 34, kWordLine = 40, kWordPad = 9, kWordsApart = 4, kBarsHigh = 56, kBarValue = 18;
 constexpr int kLinesWithBars = 3;
 
-/// Where each chip stands, from the left, in lines; those of another text begin a line.
+/// Returns places of chips, y as the line number; another text starts a new line.
 std::vector<Rect> places_of_words(Ui& ui, Rect area, const Words& words, int& lines) {
     std::vector<Rect> out;
     float x = 0;
@@ -29,7 +29,6 @@ std::vector<Rect> places_of_words(Ui& ui, Rect area, const Words& words, int& li
     return out;
 }
 
-/// A chip in the color of its score; plain where there is none.
 void draw_word_chip(Scene& s, Rect r, const Words& words, int i, float largest) {
     Ui& ui = s.ui;
     const float score = words.shown(i);
@@ -46,7 +45,7 @@ void draw_word_chip(Scene& s, Rect r, const Words& words, int i, float largest) 
     if (lit || shown) ui.frame(r, lit && !shown ? ui.colors->hover : ui.colors->accent, 2, size::corner);
 }
 
-/// A bar from the line of zero, and its value where it counts and has room.
+/// Draws a bar above its chip, and its value if large enough and free of the previous one.
 void draw_word_bar(Scene& s, Rect r, float zero, float score, float largest, float& free_from) {
     Ui& ui = s.ui;
     if (std::isnan(score)) return;

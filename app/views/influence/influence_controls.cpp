@@ -1,4 +1,4 @@
-// Folded below the words: the map with its controls, and the settings.
+// Draws what is folded below the words: maps with their controls, and settings.
 #include <algorithm>
 
 #include "parts/metric.h"
@@ -29,8 +29,7 @@ void draw_map_controls(Scene& s, Toolbar& bar) {
             layers.push_back("layer " + std::to_string(l));
         if (const int chosen = bar.choice("after", "influence/layer", layers, request.layer); chosen >= 0)
             state.layer = chosen + 1 == isize(layers) ? -1 : chosen;
-        bar.choose("Measure", "influence/probes", {"exact or estimated", "exactly", "8 random", "32 random"},
-                   state.probes);
+        bar.choose("Measure", "influence/probes", {"auto", "exact", "8 probes", "32 probes"}, state.probes);
     }
     bar.choose("Compare with", "influence/beside",
                {"head " + head_name(c, s.session.selection.block, s.session.selection.head), "layer’s mean",
@@ -38,7 +37,7 @@ void draw_map_controls(Scene& s, Toolbar& bar) {
                state.beside);
 }
 
-/// "› Maps   every word on every prediction": whether it is pressed. `open`: whether its content is shown.
+/// Draws "› Maps   every word on every prediction"; returns whether it was clicked.
 bool press_fold(Scene& s, Rect line, const std::string& path, const char* name, const std::string& detail,
                 bool open) {
     constexpr float kArrow = 20, kName = 84, kArm = 3.5f;
@@ -59,7 +58,7 @@ bool press_fold(Scene& s, Rect line, const std::string& path, const char* name, 
     return hit.clicked;
 }
 
-/// How far the map is.
+/// Draws the number of rows measured so far.
 void draw_map_progress(Scene& s, Rect line) {
     const InfluenceMapFound map = influence_map_found(s);
     if (s.ui.on_page() || !map.refusal.empty() || (map.map && map.map->whole())) return;
@@ -126,7 +125,7 @@ void draw_settings(Scene& s, Toolbar& bar, const std::optional<SecondScoresReque
     if (chosen >= 0) state.points = kInfluencePoints[chosen];
 }
 
-/// The text of the other run, where the method asks for one.
+/// Draws the field of the other text if the method needs one; returns its height.
 float draw_other_text(Scene& s, Rect line, const SecondScoresRequest& second) {
     constexpr float kName = 84;
     if (!second.how.needs_prompt()) return 0;
@@ -135,7 +134,7 @@ float draw_other_text(Scene& s, Rect line, const SecondScoresRequest& second) {
     const bool patches = second.how.method == InfluenceMethod::attribution_patching;
     write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1,
           patches ? "Clean text" : "Baseline");
-    draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens");
+    draw_text_field(s, s.fields.other, "other", line, "A text with the same number of tokens");
     return high;
 }
 

@@ -1,4 +1,4 @@
-// The words in the order of their scores, two methods side by side.
+// Draws the words in order of their scores, two methods side by side.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,6 @@ constexpr float kWordsRow = 26, kWordValue = 76, kWordWithout = 88, kMethodsApar
 constexpr int kListedWords = 11;
 constexpr const char* kUnitTitles[] = {"Token", "Word", "Sentence", "Paragraph"};
 
-/// Where the columns of the list stand.
 struct WordColumns {
     Rect name, first, second;  // second: no width without a second method
     bool without;              // a column for the value without the word
@@ -31,7 +30,7 @@ WordColumns word_columns(Rect line, const Words& words) {
     return out;
 }
 
-/// The menu of the second method, where its name stands on a page.
+/// Draws the menu of the second method; on a page, its name.
 void choose_second(Scene& s, Rect line, const Words& words) {
     Ui& ui = s.ui;
     auto& state = s.of<InfluenceState>();
@@ -58,7 +57,6 @@ void choose_second(Scene& s, Rect line, const Words& words) {
     if (state.second == InfluenceMethod::attribution_patching) s.send("compare", "sentences");
 }
 
-/// How well the scores of a method add up.
 void write_adds_up(Scene& s, Rect r, const TokenScores& scores, const InfluenceMethodRow& method,
                    float room) {
     Ui& ui = s.ui;
@@ -101,7 +99,7 @@ float draw_list_heads(Scene& s, Rect area, const Words& words) {
     return kTitleHigh + notes + kUnitHigh;
 }
 
-/// A bar and a number; pale where the method misses its sum.
+/// Draws a bar and a number, pale if the method misses its sum.
 void draw_score(Scene& s, Rect r, float score, float largest, bool is_signed, bool pale) {
     constexpr float kPale = 0.35f;
     Ui& ui = s.ui;
@@ -155,7 +153,7 @@ void draw_list_row(Scene& s, Rect row, const Words& words, int i) {
                    words.pale());
 }
 
-/// "6 more words, each within ±0.004", which opens the rest.
+/// Draws "6 more words, each within ±0.004", a link that unfolds them.
 void draw_more(Scene& s, Rect line, const Words& words, int listed) {
     Ui& ui = s.ui;
     auto& state = s.of<InfluenceState>();

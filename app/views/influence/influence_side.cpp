@@ -1,4 +1,4 @@
-// Beside the words: what happens without the shown one, the cell of the map, and the numbers.
+// Draws the side panel of Words that matter: the shown word, the cell of the map; and returns the numbers.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ void list_cell(Scene& s, SidePanel& panel) {
     panel.rule();
 }
 
-/// "99.4 % → 85.4 %", and what that is in each measure.
+/// "99.4 % → 85.4 %", then the difference in each measure.
 void list_left_out(Scene& s, SidePanel& panel, const Words& words, const Word& word) {
     if (!word.left) {
         if (words.first.found && words.first_method->method == InfluenceMethod::leave_out)
@@ -61,7 +61,7 @@ void list_left_out(Scene& s, SidePanel& panel, const Words& words, const Word& w
     panel.rule();
 }
 
-/// What the model says with the word and without it.
+/// Lists the most probable tokens without the word, with both probabilities.
 void list_instead(Scene& s, SidePanel& panel, const Word& word) {
     constexpr float kStep = 24;
     if (!word.left || word.left->likely.empty()) return;
@@ -134,7 +134,7 @@ void draw_influence_inspector(Scene& s, Rect area) {
 
 namespace {
 
-/// The scores of a method; of leaving out with the probability without each word.
+/// Returns the scores of a method; for leave-out also p without each word.
 NumberTable scores_table(const Words& words, bool first) {
     const InfluenceMethodRow& method = first ? *words.first_method : *words.second_method;
     const bool left_out = method.method == InfluenceMethod::leave_out;

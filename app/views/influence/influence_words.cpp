@@ -1,4 +1,4 @@
-// What is said of the words: names, values, the answer in a sentence; locking and masking.
+// Names and values of words, the answer in sentences, locking and masking.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -55,7 +55,7 @@ std::optional<int> shown_word(const Scene& s, const Words& words) {
 
 namespace {
 
-/// Tokens that see none after them no longer see this part; all others if they do.
+/// Masks the part as a key for later queries; for all queries if the model sees ahead.
 Change mask_of(const Scene& s, const ScoredPart& part) {
     const int last = isize(s.sentence()->labels) - 1;
     const bool cross = part.stack < last;
@@ -70,7 +70,7 @@ Change mask_of(const Scene& s, const ScoredPart& part) {
     return out;
 }
 
-/// A cell of the selected head whose key is the word, where there is one: every view lights it.
+/// Returns the cell of the selected head whose key is the word, for other views to highlight.
 std::optional<std::pair<int, int>> cell_of_word(const Scene& s, const Words& words, const Word& word) {
     const AttentionBlock block = s.model()->config.block(s.block());
     const TokenScores& known = words.ranks_by_second() ? words.second : words.first;
@@ -89,7 +89,7 @@ bool is_masked_word(const Scene& s, const ScoredPart& part) {
 }
 
 void mask_word(Scene& s, const ScoredPart& part) {
-    if (explains_written(s)) {  // what was written is held as it is
+    if (explains_written(s)) {  // keep the generated text
         const WrittenText& written = *s.sentence()->written;
         const int last = s.sentence()->step - 1;
         if (last >= 0 && isize(s.session.document.generation.forced) <= last)
@@ -123,20 +123,20 @@ namespace {
 
 bool says_percents(const Scene& s) { return !explains_written(s) && shows_percents(shown_metric(s).kind); }
 
-/// What falls: "ball", "ball − car", "log p of the 4 written tokens".
+/// "ball", "ball − car", "log p of the 4 generated tokens".
 std::string what_moves(const Scene& s) {
     const Metric metric = shown_metric(s);
     return says_percents(s) && metric.a >= 0 ? prediction_label(*s.model(), metric.a) : explained_name(s);
 }
 
-/// How far a word moves it: a probability in points, else by its score.
+/// Returns the change without a word: of a probability in points, else its score.
 float moved_by(const Scene& s, const Words& words, const Word& word) {
     if (std::isnan(word.first)) return 0;
     if (!says_percents(s) || !word.left) return std::abs(word.first);
     return 100 * std::abs(words.first.found->before.probability - word.left->without.probability);
 }
 
-/// From which on a word is worth naming: 2 points, or a tenth of the largest.
+/// Returns the smallest change that the sentence names: 2 points, or a tenth of the largest.
 float least_moved(const Scene& s, const Words& words) {
     constexpr float kPoints = 2, kShare = 0.1f;
     return says_percents(s) ? kPoints : kShare * words.largest_first();
@@ -198,7 +198,7 @@ std::string agreement(const Scene& s, const Words& words) {
     return " " + method_title(*words.second_method) + " puts " + word_name(s, words.all[first]) + " first.";
 }
 
-/// "9 of 17", with a way to end it and to begin again.
+/// Draws "9 of 17" with Cancel, or a button that starts again.
 void draw_progress(Scene& s, Rect line, const Words& words) {
     constexpr float kButton = 120;
     Ui& ui = s.ui;
