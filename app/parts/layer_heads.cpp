@@ -43,10 +43,9 @@ std::vector<Command> layer_heads_commands() {
                 show_heads, needs_sentence)};
 }
 
-ShownHeads drawn_heads_of_layer(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
-    const std::set<int>& hidden = s.session.of<LayerHeads>().hidden;
-    const auto [block, chosen] = s.session.selection.shown_head();
+ShownHeads drawn_heads_of_layer(const Session& s, const ModelConfig& c) {
+    const std::set<int>& hidden = s.of<LayerHeads>().hidden;
+    const auto [block, chosen] = s.selection.shown_head();
     int drawn = 0, last = chosen;
     for (int head = 0; head < c.heads(block); ++head)
         if (!hidden.count(head)) ++drawn, last = head;

@@ -19,7 +19,7 @@ struct LayerHeads {
 std::vector<Command> layer_heads_commands();
 
 /// Returns the shown layer, or its only drawn head.
-ShownHeads drawn_heads_of_layer(const Scene& scene);
+ShownHeads drawn_heads_of_layer(const Session& session, const ModelConfig& config);
 /// The drawn heads of the shown layer.
 std::vector<int> drawn_heads(const Scene& scene);
 

@@ -196,7 +196,8 @@ def numbers_hold_what_a_picture_shows():
 
 
 def before_and_after_opens_on_the_head_that_moved_most():
-    """Not on the ablated one, which keeps its pattern; that says so and names the heads that moved."""
+    """Not on the ablated one, which keeps its pattern: that says so, and names the heads that
+    moved."""
 
     def words(*more):
         run("render --quiet --view compare --ablate 0.0 -o moved.pdf", *sentence, *more)

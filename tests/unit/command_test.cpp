@@ -111,9 +111,10 @@ TEST_CASE("commands select the heads of Lines and Graph and the column of Steps"
     for (int h = 0; h < config.heads(2); ++h)
         if (h != 0 && h != 3) hidden.insert(h);
     CHECK((b.session.of<LayerHeads>().hidden == hidden && b.session.selection.block == 2));
-    CHECK_FALSE(drawn_alone(b.session, config));
+    CHECK(drawn_heads_of_layer(b.session, config).whole_layer);
     REQUIRE(b.act("lines heads 2.3"));
-    CHECK(drawn_alone(b.session, config) == AttentionHead{2, 3});  // after which the figure is named
+    const ShownHeads alone = drawn_heads_of_layer(b.session, config);
+    CHECK((!alone.whole_layer && alone.head == AttentionHead{2, 3}));  // after which the figure is named
     REQUIRE(b.act("lines heads 2.0,2.3"));
     CHECK(b.refused("lines heads 2.0,1.1").find("one layer") != std::string::npos);
     CHECK(b.refused("lines heads 9.9").find("\"9.9\"") != std::string::npos);

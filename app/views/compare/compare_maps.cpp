@@ -125,53 +125,35 @@ void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
     write(ui, line, kBody, ui.colors->t2, first_that_fits(ui, kBody, {p.name, shorter}, line.w));
 }
 
+/// A map of one side, on a scale of its own.
+Panel panel_of(const PairedMap& m, int place, Side side, const char* letter, const std::string& name) {
+    return {.place = place,
+            .side = side,
+            .letter = letter,
+            .name = name,
+            .map = &m,
+            .cells = side == Side::a ? &m.small_a : &m.small_b};
+}
+
 /// A and B on one scale, and A − B; of changes before, after and their difference. Of heads over different
 /// tokens, A and B alone.
 std::vector<Panel> panels_of(const Scene& s, const MapPair& maps) {
     const PairedMap& m = *maps.map;
-    if (maps.alone)
-        return {{.place = 0,
-                 .side = Side::a,
-                 .letter = "A",
-                 .name = maps.names[0],
-                 .map = &m,
-                 .cells = &m.small_a,
-                 .alone = true},
-                {.place = 1,
-                 .side = Side::b,
-                 .letter = "B",
-                 .name = maps.names[1],
-                 .map = maps.alone,
-                 .cells = &maps.alone->small_b,
-                 .alone = true}};
     const bool changes = s.session.document.comparison.what == Compared::changes;
-    const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
-                max = m.small_difference.cwiseAbs().maxCoeff();
+    Panel a = panel_of(m, changes, Side::a, changes ? "After" : "A", maps.names[0]),
+          b = panel_of(maps.alone ? *maps.alone : m, !changes, Side::b, changes ? "Before" : "B",
+                       maps.names[1]);
+    a.alone = b.alone = maps.alone;
+    if (maps.alone) return {a, b};
+    a.largest = b.largest = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f});
+    const float max = m.small_difference.cwiseAbs().maxCoeff();
     const bool alike = max < kNoise;
-    Panel a{.place = changes,
-            .side = Side::a,
-            .letter = changes ? "After" : "A",
-            .name = maps.names[0],
-            .map = &m,
-            .cells = &m.small_a,
-            .largest = shared},
-        b{.place = !changes,
-          .side = Side::b,
-          .letter = changes ? "Before" : "B",
-          .name = maps.names[1],
-          .map = &m,
-          .cells = &m.small_b,
-          .largest = shared},
-        difference{.place = 2,
-                   .side = Side::a,
-                   .letter = changes ? "After − before" : "A − B",
-                   .name = alike ? "no difference" : "difference",
-                   .map = &m,
-                   .cells = &m.small_difference,
-                   .is_signed = true,
-                   .largest = alike ? 1 : max};
-    if (changes) return {b, a, difference};
-    return {a, b, difference};
+    Panel difference =
+        panel_of(m, 2, Side::a, changes ? "After − before" : "A − B", alike ? "no difference" : "difference");
+    difference.cells = &m.small_difference;
+    difference.is_signed = true;
+    if (!alike) difference.largest = max;
+    return changes ? std::vector{b, a, difference} : std::vector{a, b, difference};
 }
 
 /// The area of a panel, without the names of rows unless each has its own.

@@ -266,7 +266,7 @@ View lines_view() {
             .shows = View::Shows::layer,
             .ask = ask_lines,
             .beside = {always<draw_layer_heads>, always<draw_lines_inspector>},
-            .heads = drawn_heads_of_layer,
+            .heads = [](const Scene& s) { return drawn_heads_of_layer(s.session, s.model()->config); },
             .numbers = layer_numbers,
             .visit = visit_state<LayerHeads>,
             .seen = seen_of<LinesState>};
