@@ -50,7 +50,9 @@ int draw_views(const std::shared_ptr<const Model>& model) {
     const RunAnswer shown = shown_with(model);
     int drawn = 0;
     for (const View& view : views()) {
-        const auto page = view.take_corpus ? nullptr : small_page_of(view, shown, "no-weights", pool);
+        const auto page = std::string_view(view.key) == kCorpusView
+                              ? nullptr
+                              : small_page_of(view, shown, "no-weights", pool);
         if (!page) continue;
         page->session.selection.locked = std::pair{1, 0};
         draw_small(*page);
