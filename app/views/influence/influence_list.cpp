@@ -182,9 +182,12 @@ float draw_word_list(Scene& s, Rect area, const Words& words) {
     if (!known) return high;
     const bool folds = listed > kListedWords + 1 && !s.of<InfluenceState>().lists_all;
     if (folds) listed = kListedWords;
-    if (ui.on_page() && s.of<InfluenceState>().maps == InfluenceMaps::none)
-        listed = std::min(isize(words.order),
-                          std::max(1, int_of((area.h - high - kWordsRow - size::line) / kWordsRow)));
+    if (ui.on_page()) {
+        constexpr int kOverMaps = 4;
+        const int fitting = int_of((area.h - high - kWordsRow - size::line) / kWordsRow);
+        const bool maps = s.of<InfluenceState>().maps != InfluenceMaps::none;
+        listed = std::min(isize(words.order), maps ? kOverMaps : std::max(1, fitting));
+    }
     for (int i = 0; i < listed; ++i) {
         const Rect row{area.x, area.y + high + kWordsRow * float(i), area.w, kWordsRow};
         if (!ui.in_sight(row)) continue;

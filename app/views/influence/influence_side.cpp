@@ -48,7 +48,11 @@ void list_left_out(Scene& s, SidePanel& panel, const Words& words, const Word& w
     }
     const MetricValues &before = words.first.found->before, &without = word.left->without;
     panel.heading("Left out");
-    panel.pair(explained_value(s, before) + " → " + explained_value(s, without), "", Column::Pair::plain);
+    Rect values = panel.line();
+    take_left(values, write(panel.ui, values, kTitleMono, panel.ui.colors->t3, explained_value(s, before)),
+              gap::small);
+    write(panel.ui, values, kTitleMono, panel.ui.colors->t1, "→ " + explained_value(s, without));
+    panel.skip(panel.pair_step + gap::tight);
     const MetricKind kind = words.first.found->metric.kind;
     const bool written = explains_written(s);
     if (shows_percents(kind) && !written)
@@ -87,7 +91,7 @@ void list_second(Scene& s, SidePanel& panel, const Words& words, const Word& wor
     if (!words.second_method || std::isnan(word.second)) return;
     panel.heading(method_title(*words.second_method));
     const bool adds = words.second_method->of_metric && words.second_method->is_signed;
-    panel.pair(adds ? "adds to " + explained_name(s) : "score",
+    panel.pair(adds ? "adds to " + explained_name(s) : "score of the word",
                adds ? signed_number(word.second, 3) : fine_number(word.second, 3), true);
     if (const float sum = words.second.found->sum; sum != 0)
         panel.pair("share of all words", percent(word.second / sum));
