@@ -331,7 +331,13 @@ std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
     return out;
 }
 
-/// "last", or a layer's number.
+/// Returns why there are no numbers, or "".
+std::string not_scored(const Scene& s) {
+    const Words words = words_of(s);
+    const bool some = words.first.found || words.second.found;
+    return some || s.of<InfluenceState>().maps != InfluenceMaps::none ? "" : words.first.refusal;
+}
+
 Status choose_layer(CommandContext& c, const std::string& words) {
     const auto layer = whole_of(words);
     if (words != "last" && (!layer || *layer < 0))
@@ -366,6 +372,7 @@ View influence_view() {
             .second_run = true,
             .jobs = measured_influence,
             .numbers = influence_numbers,
+            .silent = not_scored,
             .visit = visit_state<InfluenceState>,
             .commands = influence_commands};
 }
