@@ -207,6 +207,15 @@ Words words_of(const Scene& s) {
             out.first.found ? out.first.found->without(part.stack, part.tokens.first) : nullptr;
         out.all.push_back({part, part.score, seconds[i].score, left});
     }
+    const auto widen = [](ScoreRange& range, float score) {
+        if (std::isnan(score)) return;
+        range.low = std::max(range.low, -score);
+        range.high = std::max(range.high, score);
+    };
+    for (const Word& word : out.all) {
+        widen(out.first_range, word.first);
+        widen(out.second_range, word.second);
+    }
     out.order = order_of(out);
     return out;
 }

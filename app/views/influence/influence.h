@@ -2,6 +2,7 @@
 // influence and settings, folded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/attribution/influence_map.h"
@@ -71,22 +72,26 @@ struct Word {
     const LeftOut* left;  // null: not left out, or not yet
 };
 
+/// Holds the largest |score| below and above 0.
+struct ScoreRange {
+    float low = 0, high = 0;
+    float largest() const { return std::max({low, high, 1e-12f}); }
+};
+
 /// Holds all parts of the text.
 struct Words {
     TokenScores first, second;
     const InfluenceMethodRow* first_method;
     const InfluenceMethodRow* second_method;  // null: none
     std::vector<Word> all;                    // in the order of the text
-    std::vector<int> order;                   // by |first|, or |second| if there is no first; unknown last
+    ScoreRange first_range, second_range;
+    std::vector<int> order;  // by |first|, or |second| if there is no first; unknown last
     bool ranks_by_second() const { return !first.found && second_method && second.found; }
     /// Return the score that bars, chips and the order show, and its method.
     float shown(int word) const { return ranks_by_second() ? all[word].second : all[word].first; }
     const InfluenceMethodRow& shown_method() const {
         return ranks_by_second() ? *second_method : *first_method;
     }
-    /// Return the largest |score| of a method.
-    float largest_first() const;
-    float largest_second() const;
     /// Whether the second method's scores are drawn pale.
     bool pale() const { return second.found && second.found->misses(); }
 };
@@ -103,6 +108,8 @@ std::optional<int> shown_word(const Scene& scene, const Words& words);
 void answer_word(Scene& scene, const Words& words, int word, Rect r, const std::string& path);
 /// Masks a word as a key for later tokens, in bidirectional models for all; or removes the mask.
 void mask_word(Scene& scene, const ScoredPart& part);
+/// Returns whether a word is highlighted: on a page, the locked one.
+bool is_lit_word(const Scene& scene, const Words& words, int word);
 bool is_masked_word(const Scene& scene, const ScoredPart& part);
 /// Formats the explained value: "85.4 %", "3.21".
 std::string explained_value(const Scene& scene, const MetricValues& values);

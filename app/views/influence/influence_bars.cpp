@@ -32,7 +32,7 @@ std::vector<Rect> places_of_words(Ui& ui, Rect area, const Words& words, int& li
 void draw_word_chip(Scene& s, Rect r, const Words& words, int i, float largest) {
     Ui& ui = s.ui;
     const float score = words.shown(i);
-    const bool is_signed = words.shown_method().is_signed, lit = s.of<InfluenceState>().word == i;
+    const bool is_signed = words.shown_method().is_signed;
     const Colormap& map = is_signed ? signed_colormap(ui.colors->dark)
                                     : colormap(s.session.preferences.colormap, ui.colors->dark);
     const float place = is_signed ? 0.5f + 0.5f * score / largest : score / largest;
@@ -41,8 +41,7 @@ void draw_word_chip(Scene& s, Rect r, const Words& words, int i, float largest) 
     write(ui, inset(r, 2, 0), kBodyMono, std::isnan(score) ? ui.colors->t3 : ink_on(back),
           words.all[i].part.label, Flush::center);
     if (is_masked_word(s, words.all[i].part)) ui.hatch(r, ui.colors->hatch);
-    const bool shown = shown_word(s, words) == i;
-    if (lit || shown) ui.frame(r, lit && !shown ? ui.colors->hover : ui.colors->accent, 2, size::corner);
+    if (is_lit_word(s, words, i)) ui.frame(r, ui.colors->accent, 2, size::corner);
 }
 
 /// Draws a bar above its chip, and its value if large enough and free of the previous one.
@@ -65,12 +64,11 @@ void draw_word_bar(Scene& s, Rect r, float zero, float score, float largest, flo
 
 float draw_word_bars(Scene& s, Rect area, const Words& words) {
     Ui& ui = s.ui;
-    if (!words.first.found && !words.ranks_by_second()) return 0;
     int lines = 0;
     std::vector<Rect> places = places_of_words(ui, area, words, lines);
     const bool bars = lines <= kLinesWithBars;
     const float step = bars ? kWordLine + kBarsHigh : kWordLine,
-                largest = words.ranks_by_second() ? words.largest_second() : words.largest_first();
+                largest = (words.ranks_by_second() ? words.second_range : words.first_range).largest();
     float free_from = area.x;
     for (int i = 0; i < isize(places); ++i) {
         Rect& r = places[i];

@@ -100,7 +100,7 @@ float draw_list_heads(Scene& s, Rect area, const Words& words) {
 }
 
 /// Draws a bar and a number, pale if the method misses its sum.
-void draw_score(Scene& s, Rect r, float score, float largest, bool is_signed, bool pale) {
+void draw_score(Scene& s, Rect r, float score, ScoreRange range, bool is_signed, bool pale) {
     constexpr float kPale = 0.35f;
     Ui& ui = s.ui;
     const Rect value = take_right(r, kWordValue, gap::small);
@@ -109,20 +109,17 @@ void draw_score(Scene& s, Rect r, float score, float largest, bool is_signed, bo
                       : !is_signed      ? ui.colors->t1
                       : score < 0       ? ui.colors->minus
                                         : ui.colors->plus;
-    const int digits = largest < 10 ? 3 : 2;
+    const int digits = range.largest() < 10 ? 3 : 2;
     write(ui, value, kBodyMono, toned(ink),
           is_signed && !std::isnan(score) ? signed_number(double(score), digits)
                                           : fine_number(double(score), digits),
           Flush::right);
     if (std::isnan(score)) return;
     const Rect track = band(r, size::bar);
-    const float wide = std::max(ui.line(), ui.snapped(track.w * 0.85f * std::abs(score) / largest)),
-                zero = ui.snapped(track.x + track.w * 0.15f);
-    if (score < 0)
-        ui.fill({std::max(track.x, zero - wide), track.y, std::min(wide, zero - track.x), track.h},
-                toned(ink));
-    else
-        ui.fill({zero, track.y, wide, track.h}, toned(is_signed ? ink : ui.colors->t3));
+    const float all = std::max(range.low + range.high, 1e-12f),
+                zero = ui.snapped(track.x + track.w * range.low / all),
+                wide = std::max(ui.line(), ui.snapped(track.w * std::abs(score) / all));
+    ui.fill({score < 0 ? zero - wide : zero, track.y, wide, track.h}, toned(is_signed ? ink : ui.colors->t3));
     ui.fill({zero, track.y - 3, ui.line(), track.h + 6}, ui.colors->l2);
 }
 
@@ -130,7 +127,7 @@ void draw_list_row(Scene& s, Rect row, const Words& words, int i) {
     constexpr float kNumber = 30;
     Ui& ui = s.ui;
     const Word& word = words.all[i];
-    const bool shown = shown_word(s, words) == i;
+    const bool shown = is_lit_word(s, words, i);
     if (shown)
         ui.fill(inset(row, -gap::tight, 0),
                 s.of<InfluenceState>().word == i ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
@@ -147,9 +144,9 @@ void draw_list_row(Scene& s, Rect row, const Words& words, int i) {
             write(ui, value, kBodyMono, shown ? ui.colors->accent_text : ui.colors->t2,
                   explained_value(s, word.left->without));
     }
-    draw_score(s, at.first, word.first, words.largest_first(), words.first_method->is_signed, false);
+    draw_score(s, at.first, word.first, words.first_range, words.first_method->is_signed, false);
     if (words.second_method)
-        draw_score(s, at.second, word.second, words.largest_second(), words.second_method->is_signed,
+        draw_score(s, at.second, word.second, words.second_range, words.second_method->is_signed,
                    words.pale());
 }
 

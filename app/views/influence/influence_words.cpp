@@ -11,18 +11,6 @@
 
 namespace headlight {
 
-float Words::largest_first() const {
-    float out = 1e-12f;
-    for (const Word& word : all) out = std::isnan(word.first) ? out : std::max(out, std::abs(word.first));
-    return out;
-}
-
-float Words::largest_second() const {
-    float out = 1e-12f;
-    for (const Word& word : all) out = std::isnan(word.second) ? out : std::max(out, std::abs(word.second));
-    return out;
-}
-
 std::string word_name(const Scene& s, const Word& word) {
     constexpr size_t kLongest = 40;
     if (s.of<InfluenceState>().part == TextPart::token)
@@ -51,6 +39,13 @@ std::optional<int> shown_word(const Scene& s, const Words& words) {
                 return i;
     if (words.order.empty() || std::isnan(words.shown(words.order.front()))) return std::nullopt;
     return words.order.front();
+}
+
+bool is_lit_word(const Scene& s, const Words& words, int word) {
+    const InfluenceState& state = s.of<InfluenceState>();
+    if (!s.ui.on_page()) return shown_word(s, words) == word;
+    const ScoredPart& part = words.all[word].part;
+    return state.locked && *state.locked == TokenPlace{part.stack, part.tokens.first};
 }
 
 namespace {
@@ -95,7 +90,7 @@ void mask_word(Scene& s, const ScoredPart& part) {
         if (last >= 0 && isize(s.session.document.generation.forced) <= last)
             s.send("force", std::to_string(last) + "," + std::to_string(written.generation.tokens[last].id));
     }
-    s.change(mask_of(s, part), true);
+    s.change(mask_of(s, part), explains_written(s));
 }
 
 void answer_word(Scene& s, const Words& words, int i, Rect r, const std::string& path) {
@@ -124,8 +119,8 @@ namespace {
 bool says_percents(const Scene& s) { return !explains_written(s) && shows_percents(shown_metric(s).kind); }
 
 /// "ball", "ball − car", "log p of the 4 generated tokens".
-std::string what_moves(const Scene& s) {
-    const Metric metric = shown_metric(s);
+std::string what_moves(const Scene& s, const Words& words) {
+    const Metric& metric = words.first.found->metric;
     return says_percents(s) && metric.a >= 0 ? prediction_label(*s.model(), metric.a) : explained_name(s);
 }
 
@@ -139,7 +134,7 @@ float moved_by(const Scene& s, const Words& words, const Word& word) {
 /// Returns the smallest change that the sentence names: 2 points, or a tenth of the largest.
 float least_moved(const Scene& s, const Words& words) {
     constexpr float kPoints = 2, kShare = 0.1f;
-    return says_percents(s) ? kPoints : kShare * words.largest_first();
+    return says_percents(s) ? kPoints : kShare * words.first_range.largest();
 }
 
 std::string limit_text(const Scene& s, float least) {
@@ -158,10 +153,10 @@ std::string headline(const Scene& s, const Words& words) {
                falls = percents ? without.probability <= before.probability : without.value <= before.value;
     const std::string from_to = explained_value(s, before) + " to " + explained_value(s, without) + ".";
     if (moved_by(s, words, top) < least_moved(s, words))
-        return std::string("No ") + word_unit(s) + " moves " + what_moves(s) + " by more than " +
+        return std::string("No ") + word_unit(s) + " moves " + what_moves(s, words) + " by more than " +
                limit_text(s, least_moved(s, words)) + "; " + name + " moves it most, from " + from_to;
-    return name + " matters most: without it, " + what_moves(s) + (falls ? " falls from " : " rises from ") +
-           from_to;
+    return name + " matters most: without it, " + what_moves(s, words) +
+           (falls ? " falls from " : " rises from ") + from_to;
 }
 
 /// "Then red 3 (90.9 %) and the 15 (96.0 %). No other word moves it by more than 2 points."
@@ -179,9 +174,8 @@ std::string next_words(const Scene& s, const Words& words) {
             ++more;
     }
     if (more > 0) named.push_back(std::to_string(more) + " more");
-    const std::string unit = word_unit(s), other = named.empty() ? "No other " + unit : "No other";
-    return (named.empty() ? "" : "Then " + listed(named, "and") + ". ") + other + " moves it by more than " +
-           limit_text(s, least) + ".";
+    return (named.empty() ? "" : "Then " + listed(named, "and") + ". ") + "No other " + word_unit(s) +
+           " moves it by more than " + limit_text(s, least) + ".";
 }
 
 /// "Both methods put ball 4 first."
