@@ -67,6 +67,7 @@ struct View {
     ShownHeads (*heads)(const Scene& scene) = nullptr;
     /// The heads that it aggregates instead of showing the selected head; none: it shows the head.
     std::optional<HeadGroup> (*group)(const Session& session, const ModelConfig& config) = nullptr;
+    std::string (*title)(const Scene& scene) = nullptr;  // instead of the names of the heads
     /// Its own figure, sized to its cells; none: the page is drawn.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
     bool figure_of_answer = false;  // of the answer, not only of the trace

@@ -23,6 +23,7 @@ std::string layer_title(const ModelConfig& c, int block) {
 }  // namespace
 
 std::string view_title(const Scene& s, const View& view) {
+    if (view.title) return view.title(s);
     if (view.shows == View::Shows::model) return "All layers";
     const ModelConfig& c = s.model()->config;
     if (view.group && !s.session.selection.hovered.preview)
@@ -49,7 +50,7 @@ namespace {
 constexpr float kTitleHeight = 44, kMethodsHeight = 44;
 
 std::string methods_of(const Scene& s, const View& view) {
-    std::string shown = view.fills_window() ? std::string(view.name) : view_title(s, view);
+    std::string shown = view.fills_window() || view.title ? std::string(view.name) : view_title(s, view);
     for (const char* word : {"Head", "Layer", "Encoder", "Decoder", "Cross", "All"})  // within a sentence
         if (shown.rfind(word, 0) == 0) shown[0] = char(std::tolower(static_cast<unsigned char>(shown[0])));
     return methods_caption(*s.sentence()->trace, shown);

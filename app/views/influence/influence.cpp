@@ -347,6 +347,13 @@ std::string not_scored(const Scene& s) {
     return some || s.of<InfluenceState>().maps != InfluenceMaps::none ? "" : words.first.refusal;
 }
 
+std::string words_title(const Scene& s) {
+    if (!s.sentence() || !s.model()->has_logits()) return "Words that matter";
+    const Metric metric = shown_metric(s);
+    const bool of_token = shows_percents(metric.kind) && metric.a >= 0 && !explains_written(s);
+    return "Why " + (of_token ? prediction_label(*s.model(), metric.a) : explained_name(s)) + "?";
+}
+
 Status choose_layer(CommandContext& c, const std::string& words) {
     const auto layer = whole_of(words);
     if (words != "last" && (!layer || *layer < 0))
@@ -380,6 +387,7 @@ View influence_view() {
             .page_h = 760,
             .second_run = true,
             .jobs = measured_influence,
+            .title = words_title,
             .numbers = influence_numbers,
             .silent = not_scored,
             .visit = visit_state<InfluenceState>,
