@@ -189,7 +189,8 @@ void add_place_options(CLI::App& app, RenderOptions& o) {
 }
 
 void add_subject_options(CLI::App& app, RenderOptions& o) {
-    auto* with = app.add_option("--with", o.with, "--view compare: the other head, 3.2");
+    auto* with =
+        app.add_option("--with", o.with, "--view compare: the other head, 3.2 (default: the most similar)");
     with->excludes(app.add_option(
         "--text-b", o.text_b,
         "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline"));

@@ -297,3 +297,19 @@ TEST_CASE("patching sweep: it fills in during work, is kept under patches by han
     CHECK(measured(*patch_runs({pair.corrupted, nullptr, longer}, asked, {})).refusal.find("7 tokens") !=
           std::string::npos);
 }
+
+TEST_CASE("patching: two texts without a common frame get a warning, and their map") {
+    ThreadPool pool(2);
+    const PatchPair pair("gpt2", pool);
+    const PatchRequest request = wanted_patch(PatchPart::resid_pre);
+    const auto of = [&](std::vector<int> ids) {
+        const auto map = empty_patch_map(*pair.run(std::move(ids), pool), *pair.corrupted, request, pool);
+        REQUIRE(map);
+        CHECK(map->cells > 0);
+        return map->warning;
+    };
+    CHECK(of({5, 9, 200, 31, 5, 9}).empty());
+    CHECK(of({5, 9, 200, 32, 5, 9}).empty());  // four of six, and both ends
+    CHECK(of({6, 9, 200, 32, 8, 9}).find("Only 2 of 6 tokens") == 0);
+    CHECK(of({5, 8, 77, 31, 6, 10}).find("Only 3 of 6 tokens") == 0);  // half, but no frame
+}

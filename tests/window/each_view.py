@@ -317,6 +317,19 @@ def blocks_of_the_model_open_their_views(display):
         w.wait(lambda r: r["view"] == "Heat map")
 
 
+def alignment_opens_on_the_last_layers_mean_whatever_was_selected(display):
+    for head in ("encoder.1.3", "cross.0.2"):
+        with Window(
+            PROGRAM,
+            display,
+            *("--model", "translator", "--head", head, "--text", "I have never seen him."),
+        ) as w:
+            w.settled()
+            w.key("Escape", "8")
+            r = w.wait(lambda r: "alignment" in r and not r["busy"])
+            assert r["layer"] == 8 and r["align_of"] == 1, (head, r["layer"], r["align_of"])
+
+
 def alignment_opens_on_the_mean_and_ranks_cross_attention(display):
     with Window(
         PROGRAM,

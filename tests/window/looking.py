@@ -189,7 +189,7 @@ def distances_of_heads_have_three_decimals(display):
         "1.2",
         "--report-texts",
         "--do",
-        "ablate 0.2; compare changes",
+        "compare text Lily had a red hat. Tom had a blue hat. Lily gave Tom the red",
         size="1440x900",
     ) as w:
         r = w.wait(

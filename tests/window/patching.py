@@ -114,6 +114,22 @@ def patching_shows_an_example_by_a_click(display):
         )
 
 
+def patching_between_unrelated_texts_warns(display):
+    """The map still shows; the corrupted text is named, and the example one click away."""
+    other = "One day a little dog went to the park with his mom and saw a big tree"
+    with Window(
+        PROGRAM, display, "--text", CORRUPTED, "--do", f"compare text {other}; view patch"
+    ) as w:
+        shown = {"patch/warning", "patch/map", "patch/corrupted", "patch/example"}
+        w.wait(lambda r: shown <= set(r["widgets"]) and not r["busy"])
+        w.click("patch/example")
+        w.wait(
+            lambda r: (
+                r.get("patched", [0, 1])[0] == r["patched"][1] and "patch/warning" not in r["widgets"]
+            )
+        )
+
+
 def a_map_of_patches_is_cancelled_and_begun_again(display):
     with Window(
         PROGRAM,
