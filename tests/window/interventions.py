@@ -50,6 +50,7 @@ def changes_are_made_seen_and_taken_back(display):
         assert r["next"] == "ball"
 
 
+<<<<<<< HEAD
 def two_heads_and_a_change_compared(display):
     with Window(
         PROGRAM,
@@ -169,6 +170,8 @@ def the_most_similar_head_is_b_until_one_is_chosen(display):
         w.wait(lambda r: r["title"] == "Head 1.2 − 1.1" and not r["busy"])
 
 
+=======
+>>>>>>> d9ed9622 (Give the tests of comparisons a file of their own)
 def a_stroke_and_a_rectangle_are_one_step_each(display):
     with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
         n = len(w.settled()["tokens"])

@@ -12,6 +12,11 @@ CLEAN, CORRUPTED = (
 )
 
 
+def _all(r):
+    done, cells, _ = r.get("patched", [0, 1, ""])
+    return done == cells and not r["busy"]
+
+
 def _whole(cells):
     return lambda r: r.get("patched", [0, 0, ""])[:2] == [cells, cells] and not r["busy"]
 
@@ -123,11 +128,7 @@ def patching_between_unrelated_texts_warns(display):
         shown = {"patch/warning", "patch/map", "patch/corrupted", "patch/example"}
         w.wait(lambda r: shown <= set(r["widgets"]) and not r["busy"])
         w.click("patch/example")
-        w.wait(
-            lambda r: (
-                r.get("patched", [0, 1])[0] == r["patched"][1] and "patch/warning" not in r["widgets"]
-            )
-        )
+        w.wait(lambda r: _all(r) and "patch/warning" not in r["widgets"])
 
 
 def a_map_of_patches_is_cancelled_and_begun_again(display):

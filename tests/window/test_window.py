@@ -11,6 +11,7 @@ from types import FunctionType
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import circuits
 import commands
+import comparing
 import corpora
 import documents
 import drive
@@ -45,6 +46,7 @@ SUBJECTS = [
     typing_text,
     saving,
     commands,
+    comparing,
     documents,
     each_view,
     steps,

@@ -194,7 +194,7 @@ Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairRequest& w, Th
     out.map = map_alone(a, head, Side::a);
     out.alone = map_alone(*b, out.b, Side::b);
     out.apart = reads_what(a.config(), head) + ", " + reads_what(b->config(), out.b) +
-                ": weights over different tokens are shown side by side, not subtracted.";
+                ": weights over different tokens cannot be subtracted.";
     return out;
 }
 
