@@ -274,16 +274,16 @@ std::string moved_help(const Scene& s) {
            (row ? "" : ", averaged") + (others ? "; of encoder heads the mean over their rows." : ".");
 }
 
-void draw_result_inspector(Scene& s, Rect area) {
+void draw_result_inspector(Scene& s, Rect area, bool offers) {
     Rect line = inspector_line(s.ui, area);
     write(s.ui, line, kTitle, s.ui.colors->t1, "Result");
     draw_metric_chip(s, "effects", take_right(line, std::min(metric_chip_width(s), line.w * 0.6f)));
     const Rect foot = panel_foot(area),
                compare{foot.x, foot.y - gap::small - size::button, foot.w, size::button};
-    SidePanel panel(s, area, foot.y - compare.y, SidePanel::Fold::none);
+    SidePanel panel(s, area, offers ? foot.y - compare.y : 0, SidePanel::Fold::none);
     draw_result(s, panel);
     panel.finish();
-    if (s.ui.button("effects/compare", compare, "Compare before and after")) {
+    if (offers && s.ui.button("effects/compare", compare, "Compare before and after")) {
         s.send("compare", "changes");
         s.send("view compare");
     }

@@ -13,7 +13,8 @@ std::vector<Question> ask_about_changes(const Scene& scene);
 bool has_result(const Scene& scene);
 /// Whether the inspector shows the result instead of a cell.
 bool shows_result(const Scene& scene);
-void draw_result_inspector(Scene& scene, Rect area);
+/// `offers`: with the button that compares before and after.
+void draw_result_inspector(Scene& scene, Rect area, bool offers = true);
 /// Draws a fold above an inspector's own numbers: one line, or all of the result.
 void draw_result_fold(Scene& scene, Column& column);
 /// "ball 99.4 % → 9.5 %  −89.9 points  Δ log p −2.34  Δ logit −9.84": in a line, as much of it as fits.

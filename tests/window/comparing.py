@@ -123,3 +123,5 @@ def the_most_similar_head_is_b_until_one_is_chosen(display):
         w.click("compare/row/1.1")
         w.click("grid/1.2")
         w.wait(lambda r: r["title"] == "Head 1.2 − 1.1" and not r["busy"])
+        w.click("compare/nearest")
+        w.wait(lambda r: [r["layer_b"], r["head_b"]] == [-1, -1] and r["title"] == first["title"])

@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "parts/interventions.h"
 #include "parts/model_names.h"
+#include "parts/result.h"
 #include "parts/text_entry.h"
 #include "views/views.h"
 
@@ -62,6 +63,9 @@ void draw_compare_toolbar(Scene& s, Toolbar bar) {
                                      static_cast<int>(compared.alignment.by));
             c >= 0)
             s.send("align by", c == 0 ? "token" : "position");
+    if (compared.what == Compared::heads && compared.head != Comparison().head &&
+        bar.link("compare/nearest", "Most similar"))
+        s.send("compare", "nearest");
     draw_patch(s, bar);
     if (compares_texts(s) && !compared.alignment.by_hand.empty() &&
         bar.link("compare/untie", "Reset alignment"))
@@ -252,7 +256,14 @@ std::vector<Question> ask_compare(const Scene& s) {
 }
 
 void draw_compare(Scene& s, Rect area) {
+    constexpr float kResult = 300, kLeastBeside = 800;
     Rect rest = area;
+    const bool beside = has_result(s) && !s.ui.on_page() && area.w >= kResult + kLeastBeside;
+    if (beside) {
+        const Rect panel = take_right(rest, kResult);
+        s.ui.hairline(panel.x, panel.y, panel.x, panel.bottom());
+        draw_result_inspector(s, panel, false);
+    }
     if (!s.ui.on_page()) {
         draw_compare_toolbar(s, view_toolbar(s.ui, rest));
         draw_other_field(s, rest);
@@ -268,7 +279,7 @@ void draw_compare(Scene& s, Rect area) {
         take_top(rest, draw_token_pairing(s, rest));
     if (changes) {
         open_on_moved(s);
-        take_top(rest, draw_what_changed(s, rest), gap::small);
+        take_top(rest, draw_what_changed(s, rest, !beside), gap::small);
     }
     if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
     if (const auto* pair = s.found<PredictionPairRequest>()) draw_prediction_pair(s, rest, pair->answer);

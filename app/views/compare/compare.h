@@ -56,8 +56,9 @@ inline constexpr const char* kNoChanges = "No interventions yet. Ablate a head o
 void draw_no_changes(Scene& scene, Rect rest);
 /// Selects the head that moved most, once, when before and after opens.
 void open_on_moved(Scene& scene);
-/// Draws the result of the interventions and what they changed in the head; returns the height.
-float draw_what_changed(Scene& scene, Rect area);
+/// Draws the result of the interventions, unless a panel does, and what they changed in the head; returns the
+/// height.
+float draw_what_changed(Scene& scene, Rect area, bool result);
 /// The cell that changed most in the row of the prediction, else of the map; none: nothing changed.
 std::optional<std::pair<int, int>> changed_cell(const Scene& scene, const PairedMap& map);
 /// Draws a row's weights before and after.

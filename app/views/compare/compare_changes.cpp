@@ -121,10 +121,10 @@ void draw_no_changes(Scene& s, Rect rest) {
     }
 }
 
-float draw_what_changed(Scene& s, Rect area) {
+float draw_what_changed(Scene& s, Rect area, bool result) {
     constexpr float kResult = 36;
     Rect inside = inset(area, size::center_pad, gap::small);
-    draw_result_line(s, take_top(inside, kResult, gap::tight));
+    if (result) draw_result_line(s, take_top(inside, kResult, gap::tight));
     const auto* pair = s.found<HeadPairRequest>();
     if (pair && s.of<CompareState>().show == ComparedShow::pattern && pair->answer.map.a.size() > 0) {
         const auto say = [&](ImU32 ink, const std::string& text) {
