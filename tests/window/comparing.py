@@ -32,12 +32,11 @@ def two_heads_and_a_change_compared(display):
         w.wait(lambda r: r["locked"])
         w.click("compare/row/1.1")
         w.wait(lambda r: [r["layer_b"], r["head_b"]] == [1, 1])
-        w.click("tab/Heat map")
+        w.show("Heat map")
         w.click("change/ablate")
         w.wait(lambda r: r["changes"] == 1)
-        w.click("tab/Compare")
-        w.click("compare/what")
-        w.click("compare/what/before and after")
+        w.show("Heads")
+        w.show("Before/after")
         w.wait(
             lambda r: (
                 "compare/row/3.2" in r["widgets"]
@@ -77,7 +76,7 @@ def before_and_after_opens_on_the_head_that_moved_most(display):
         r = w.wait(lambda r: "The pattern of head 0.0" in " ".join(r["texts"]))
         said = " ".join(r["texts"])
         assert f"Moved most: {moved[0]}.{moved[1]} (" in said, said
-        w.click("tab/Heat map")
+        w.show("Heat map")
         w.click("tab/Compare")
         w.wait(lambda r: r["shown_head"] == moved)
 
