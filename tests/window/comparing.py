@@ -58,9 +58,7 @@ def before_and_after_opens_on_the_head_that_moved_most(display):
     with Window(
         PROGRAM, display, "--head", "0.0", "--text", LILY, "--report-texts", "--view", "compare"
     ) as w:
-        w.wait(lambda r: "compare/what" in r["widgets"] and not r["busy"])
-        w.click("compare/what")
-        w.click("compare/what/before and after")
+        w.show("Before/after")
         w.wait(lambda r: {"compare/ablate", "compare/mask"} <= set(r["widgets"]))
         w.click("compare/ablate")
         r = w.wait(lambda r: r["shown_head"] != [0, 0] and "compare/map/2" in r["widgets"])
@@ -77,7 +75,7 @@ def before_and_after_opens_on_the_head_that_moved_most(display):
         said = " ".join(r["texts"])
         assert f"Moved most: {moved[0]}.{moved[1]} (" in said, said
         w.show("Heat map")
-        w.click("tab/Compare")
+        w.show("Before/after")
         w.wait(lambda r: r["shown_head"] == moved)
 
 
@@ -105,10 +103,10 @@ def every_view_shows_one_result_of_interventions(display):
         w.click("map", 0.1, 0.9)
         r = w.wait(lambda r: r["locked"] and "effects/fold" in r["widgets"])
         assert "Top movers" not in r["texts"] and {before, after} <= set(r["texts"]), r["texts"]
-        for tab in ("Steps", "Prediction", "ΔE"):
-            w.click(f"tab/{tab}")
-            r = w.wait(lambda r: r["view"] == tab and "effects/fold" in r["widgets"])
-            assert {before, after} <= set(w.settled()["texts"]), (tab, r["texts"])
+        for view in ("Arithmetic", "Prediction", "Update (ΔE)"):
+            w.show(view)
+            r = w.wait(lambda r: r["door"] == view and "effects/fold" in r["widgets"])
+            assert {before, after} <= set(w.settled()["texts"]), (view, r["texts"])
         w.click("effects/fold")
         w.wait(lambda r: heads <= set(r["texts"]))
 

@@ -169,7 +169,7 @@ TokenScores scores_found(const Scene& s, const typename Sweep::Request& request)
 }
 
 /// Sorts by size, unknown last.
-std::vector<int> order_of(const Words& words) {
+std::vector<int> order_of(const ScoredWords& words) {
     std::vector<int> out(words.all.size());
     std::iota(out.begin(), out.end(), 0);
     const auto size = [&](int i) {
@@ -182,9 +182,9 @@ std::vector<int> order_of(const Words& words) {
 
 }  // namespace
 
-Words words_of(const Scene& s) {
+ScoredWords words_of(const Scene& s) {
     constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-    Words out{};
+    ScoredWords out{};
     const FirstScoresRequest first = first_scores_request(s);
     out.first = scores_found<FirstScoresSweep>(s, first);
     out.first_method = &row_of(influence_methods(), first.how.method);
@@ -212,7 +212,7 @@ Words words_of(const Scene& s) {
         range.low = std::max(range.low, -score);
         range.high = std::max(range.high, score);
     };
-    for (const Word& word : out.all) {
+    for (const ScoredWord& word : out.all) {
         widen(out.first_range, word.first);
         widen(out.second_range, word.second);
     }
@@ -292,7 +292,7 @@ void draw_influence(Scene& s, Rect area) {
     auto& state = s.of<InfluenceState>();
     state.word = std::exchange(state.next_word, std::nullopt);
     const std::optional<int> lit = state.word;
-    const Words words = words_of(s);
+    const ScoredWords words = words_of(s);
     if (!ui.on_page()) state.scroll = scrolled(ui, area, state.high, state.scroll);
     Rect rest = inset(area, size::center_pad, gap::large);
     const float bottom = rest.bottom();
@@ -342,7 +342,7 @@ std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
 
 /// Returns why there are no numbers, or "".
 std::string not_scored(const Scene& s) {
-    const Words words = words_of(s);
+    const ScoredWords words = words_of(s);
     const bool some = words.first.found || words.second.found;
     return some || s.of<InfluenceState>().maps != InfluenceMaps::none ? "" : words.first.refusal;
 }

@@ -66,7 +66,7 @@ const char* influence_word(const Scene& scene);
 std::string attention_beside_name(const Scene& scene);
 
 /// Holds a part of the text and its score by each method; NaN: not known.
-struct Word {
+struct ScoredWord {
     ScoredPart part;
     float first, second;
     const LeftOut* left;  // null: not left out, or not yet
@@ -79,11 +79,11 @@ struct ScoreRange {
 };
 
 /// Holds all parts of the text.
-struct Words {
+struct ScoredWords {
     TokenScores first, second;
     const InfluenceMethodRow* first_method;
     const InfluenceMethodRow* second_method;  // null: none
-    std::vector<Word> all;                    // in the order of the text
+    std::vector<ScoredWord> all;              // in the order of the text
     ScoreRange first_range, second_range;
     std::vector<int> order;  // by |first|, or |second| if there is no first; unknown last
     bool ranks_by_second() const { return !first.found && second_method && second.found; }
@@ -95,29 +95,29 @@ struct Words {
     /// Whether the second method's scores are drawn pale.
     bool pale() const { return second.found && second.found->misses(); }
 };
-Words words_of(const Scene& scene);
+ScoredWords words_of(const Scene& scene);
 /// "ball 4", "“Lily had a red ball.”".
-std::string word_name(const Scene& scene, const Word& word);
+std::string word_name(const Scene& scene, const ScoredWord& word);
 /// "Leave it out".
 std::string method_title(const InfluenceMethodRow& method);
 /// "word", "sentence".
 const char* word_unit(const Scene& scene);
 /// Returns the hovered word, else the locked one, else the first of the order.
-std::optional<int> shown_word(const Scene& scene, const Words& words);
+std::optional<int> shown_word(const Scene& scene, const ScoredWords& words);
 /// Highlights, locks or masks a word drawn in a rectangle, by hover, click and right click.
-void answer_word(Scene& scene, const Words& words, int word, Rect r, const std::string& path);
+void answer_word(Scene& scene, const ScoredWords& words, int word, Rect r, const std::string& path);
 /// Masks a word as a key for later tokens, in bidirectional models for all; or removes the mask.
 void mask_word(Scene& scene, const ScoredPart& part);
 /// Returns whether a word is highlighted: on a page, the locked one.
-bool is_lit_word(const Scene& scene, const Words& words, int word);
+bool is_lit_word(const Scene& scene, const ScoredWords& words, int word);
 bool is_masked_word(const Scene& scene, const ScoredPart& part);
 /// Formats the explained value: "85.4 %", "3.21".
 std::string explained_value(const Scene& scene, const MetricValues& values);
 
 /// Return the height drawn.
-float draw_answer(Scene& scene, Rect area, const Words& words);
-float draw_word_bars(Scene& scene, Rect area, const Words& words);
-float draw_word_list(Scene& scene, Rect area, const Words& words);
+float draw_answer(Scene& scene, Rect area, const ScoredWords& words);
+float draw_word_bars(Scene& scene, Rect area, const ScoredWords& words);
+float draw_word_list(Scene& scene, Rect area, const ScoredWords& words);
 float draw_maps_fold(Scene& scene, Rect area);
 float draw_method_fold(Scene& scene, Rect area);
 void draw_influence_maps(Scene& scene, Rect area);

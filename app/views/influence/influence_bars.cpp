@@ -14,7 +14,7 @@ constexpr float kWordChip = 34, kWordLine = 40, kWordPad = 9, kWordsApart = 4, k
 constexpr int kLinesWithBars = 3;
 
 /// Returns places of chips, y as the line number; another text starts a new line.
-std::vector<Rect> places_of_words(Ui& ui, Rect area, const Words& words, int& lines) {
+std::vector<Rect> places_of_words(Ui& ui, Rect area, const ScoredWords& words, int& lines) {
     std::vector<Rect> out;
     float x = 0;
     lines = words.all.empty() ? 0 : 1;
@@ -29,7 +29,7 @@ std::vector<Rect> places_of_words(Ui& ui, Rect area, const Words& words, int& li
     return out;
 }
 
-void draw_word_chip(Scene& s, Rect r, const Words& words, int i, float largest) {
+void draw_word_chip(Scene& s, Rect r, const ScoredWords& words, int i, float largest) {
     Ui& ui = s.ui;
     const float score = words.shown(i);
     const bool is_signed = words.shown_method().is_signed;
@@ -62,7 +62,7 @@ void draw_word_bar(Scene& s, Rect r, float zero, float score, float largest, flo
 
 }  // namespace
 
-float draw_word_bars(Scene& s, Rect area, const Words& words) {
+float draw_word_bars(Scene& s, Rect area, const ScoredWords& words) {
     Ui& ui = s.ui;
     int lines = 0;
     std::vector<Rect> places = places_of_words(ui, area, words, lines);

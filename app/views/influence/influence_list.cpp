@@ -18,7 +18,7 @@ struct WordColumns {
     bool without;              // a column for the value without the word
 };
 
-WordColumns word_columns(Rect line, const Words& words) {
+WordColumns word_columns(Rect line, const ScoredWords& words) {
     constexpr float kName = 128, kNameShare = 0.18f, kFirstShare = 0.5f;
     WordColumns out{};
     out.name = take_left(line, std::max(kName, line.w * kNameShare), gap::small);
@@ -31,7 +31,7 @@ WordColumns word_columns(Rect line, const Words& words) {
 }
 
 /// Draws the menu of the second method; on a page, its name.
-void choose_second(Scene& s, Rect line, const Words& words) {
+void choose_second(Scene& s, Rect line, const ScoredWords& words) {
     Ui& ui = s.ui;
     auto& state = s.of<InfluenceState>();
     if (ui.on_page()) {
@@ -67,7 +67,7 @@ void write_adds_up(Scene& s, Rect r, const TokenScores& scores, const InfluenceM
     ui.text.draw_wrapped(r.x, r.y, r.w, kCaption, misses ? ui.colors->warning : ui.colors->t2, text);
 }
 
-float draw_list_heads(Scene& s, Rect area, const Words& words) {
+float draw_list_heads(Scene& s, Rect area, const ScoredWords& words) {
     constexpr float kTitleHigh = 30, kUnitHigh = 22;
     Ui& ui = s.ui;
     const WordColumns at = word_columns({area.x, area.y, area.w, kTitleHigh}, words);
@@ -123,10 +123,10 @@ void draw_score(Scene& s, Rect r, float score, ScoreRange range, bool is_signed,
     ui.fill({zero, track.y - 3, ui.line(), track.h + 6}, ui.colors->l2);
 }
 
-void draw_list_row(Scene& s, Rect row, const Words& words, int i) {
+void draw_list_row(Scene& s, Rect row, const ScoredWords& words, int i) {
     constexpr float kNumber = 30;
     Ui& ui = s.ui;
-    const Word& word = words.all[i];
+    const ScoredWord& word = words.all[i];
     const bool shown = is_lit_word(s, words, i);
     if (shown)
         ui.fill(inset(row, -gap::tight, 0),
@@ -151,7 +151,7 @@ void draw_list_row(Scene& s, Rect row, const Words& words, int i) {
 }
 
 /// Draws "6 more words, each within ±0.004", a link that unfolds them.
-void draw_more(Scene& s, Rect line, const Words& words, int listed) {
+void draw_more(Scene& s, Rect line, const ScoredWords& words, int listed) {
     Ui& ui = s.ui;
     auto& state = s.of<InfluenceState>();
     const int rest = isize(words.order) - listed;
@@ -169,7 +169,7 @@ void draw_more(Scene& s, Rect line, const Words& words, int listed) {
 
 }  // namespace
 
-float draw_word_list(Scene& s, Rect area, const Words& words) {
+float draw_word_list(Scene& s, Rect area, const ScoredWords& words) {
     Ui& ui = s.ui;
     ui.hairline(area.x, area.y, area.right(), area.y);
     float high = gap::small;

@@ -39,7 +39,7 @@ void list_cell(Scene& s, SidePanel& panel) {
 }
 
 /// "99.4 % → 85.4 %", then the difference in each measure.
-void list_left_out(Scene& s, SidePanel& panel, const Words& words, const Word& word) {
+void list_left_out(Scene& s, SidePanel& panel, const ScoredWords& words, const ScoredWord& word) {
     if (!word.left) {
         if (words.first.found && words.first_method->method == InfluenceMethod::leave_out)
             panel.note(words.first.whole ? "This one cannot be left out: the prediction needs it."
@@ -66,7 +66,7 @@ void list_left_out(Scene& s, SidePanel& panel, const Words& words, const Word& w
 }
 
 /// Lists the most probable tokens without the word, with both probabilities.
-void list_instead(Scene& s, SidePanel& panel, const Word& word) {
+void list_instead(Scene& s, SidePanel& panel, const ScoredWord& word) {
     constexpr float kStep = 24;
     if (!word.left || word.left->likely.empty()) return;
     Ui& ui = s.ui;
@@ -87,7 +87,7 @@ void list_instead(Scene& s, SidePanel& panel, const Word& word) {
     panel.rule();
 }
 
-void list_second(Scene& s, SidePanel& panel, const Words& words, const Word& word) {
+void list_second(Scene& s, SidePanel& panel, const ScoredWords& words, const ScoredWord& word) {
     if (!words.second_method || std::isnan(word.second)) return;
     panel.heading(method_title(*words.second_method));
     const bool adds = words.second_method->of_metric && words.second_method->is_signed;
@@ -106,7 +106,7 @@ void draw_influence_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     Rect line = inspector_line(ui, area);
     const bool ready = s.sentence() && s.answer->picture;
-    const Words words = ready ? words_of(s) : Words{};
+    const ScoredWords words = ready ? words_of(s) : ScoredWords{};
     const auto shown = ready ? shown_word(s, words) : std::nullopt;
     const auto& state = s.of<InfluenceState>();
     if (shown) {
@@ -139,13 +139,13 @@ void draw_influence_inspector(Scene& s, Rect area) {
 namespace {
 
 /// Returns the scores of a method; for leave-out also p without each word.
-NumberTable scores_table(const Words& words, bool first) {
+NumberTable scores_table(const ScoredWords& words, bool first) {
     const InfluenceMethodRow& method = first ? *words.first_method : *words.second_method;
     const bool left_out = method.method == InfluenceMethod::leave_out;
     NumberTable out{method.word, "token", "score", {}, {"score"}, Matrix(words.all.size(), left_out ? 2 : 1)};
     if (left_out) out.columns.emplace_back("p without it");
     for (size_t i = 0; i < words.all.size(); ++i) {
-        const Word& word = words.all[i];
+        const ScoredWord& word = words.all[i];
         out.rows.push_back(word.part.label);
         out.values(Index(i), 0) = first ? word.first : word.second;
         if (left_out)
@@ -182,7 +182,7 @@ void add_maps(const Scene& s, std::vector<NumberTable>& out) {
 
 std::vector<NumberTable> influence_numbers(const Scene& s) {
     std::vector<NumberTable> out;
-    const Words words = words_of(s);
+    const ScoredWords words = words_of(s);
     if (words.first.found) out.push_back(scores_table(words, true));
     if (words.second_method && words.second.found) {
         out.push_back(scores_table(words, false));

@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-std::string word_name(const Scene& s, const Word& word) {
+std::string word_name(const Scene& s, const ScoredWord& word) {
     constexpr size_t kLongest = 40;
     if (s.of<InfluenceState>().part == TextPart::token)
         return word.part.label + " " + std::to_string(word.part.tokens.first);
@@ -29,7 +29,7 @@ const char* word_unit(const Scene& s) {
     return row_of(kUnits, s.of<InfluenceState>().part);
 }
 
-std::optional<int> shown_word(const Scene& s, const Words& words) {
+std::optional<int> shown_word(const Scene& s, const ScoredWords& words) {
     const InfluenceState& state = s.of<InfluenceState>();
     if (state.word && *state.word < isize(words.all)) return state.word;
     if (state.locked)
@@ -41,7 +41,7 @@ std::optional<int> shown_word(const Scene& s, const Words& words) {
     return words.order.front();
 }
 
-bool is_lit_word(const Scene& s, const Words& words, int word) {
+bool is_lit_word(const Scene& s, const ScoredWords& words, int word) {
     const InfluenceState& state = s.of<InfluenceState>();
     if (!s.ui.on_page()) return shown_word(s, words) == word;
     const ScoredPart& part = words.all[word].part;
@@ -66,7 +66,8 @@ Change mask_of(const Scene& s, const ScoredPart& part) {
 }
 
 /// Returns the cell of the selected head whose key is the word, for other views to highlight.
-std::optional<std::pair<int, int>> cell_of_word(const Scene& s, const Words& words, const Word& word) {
+std::optional<std::pair<int, int>> cell_of_word(const Scene& s, const ScoredWords& words,
+                                                const ScoredWord& word) {
     const AttentionBlock block = s.model()->config.block(s.block());
     const TokenScores& known = words.ranks_by_second() ? words.second : words.first;
     if (!known.found || block.key_stack() != word.part.stack ||
@@ -93,9 +94,9 @@ void mask_word(Scene& s, const ScoredPart& part) {
     s.change(mask_of(s, part), explains_written(s));
 }
 
-void answer_word(Scene& s, const Words& words, int i, Rect r, const std::string& path) {
+void answer_word(Scene& s, const ScoredWords& words, int i, Rect r, const std::string& path) {
     if (s.ui.on_page()) return;
-    const Word& word = words.all[i];
+    const ScoredWord& word = words.all[i];
     auto& state = s.of<InfluenceState>();
     const Hit hit = s.ui.control(path, r);
     if (!hit.hovered) return;
@@ -119,20 +120,20 @@ namespace {
 bool says_percents(const Scene& s) { return !explains_written(s) && shows_percents(shown_metric(s).kind); }
 
 /// "ball", "ball − car", "log p of the 4 generated tokens".
-std::string what_moves(const Scene& s, const Words& words) {
+std::string what_moves(const Scene& s, const ScoredWords& words) {
     const Metric& metric = words.first.found->metric;
     return says_percents(s) && metric.a >= 0 ? prediction_label(*s.model(), metric.a) : explained_name(s);
 }
 
 /// Returns the change without a word: of a probability in points, else its score.
-float moved_by(const Scene& s, const Words& words, const Word& word) {
+float moved_by(const Scene& s, const ScoredWords& words, const ScoredWord& word) {
     if (std::isnan(word.first)) return 0;
     if (!says_percents(s) || !word.left) return std::abs(word.first);
     return 100 * std::abs(words.first.found->before.probability - word.left->without.probability);
 }
 
 /// Returns the smallest change that the sentence names: 2 points, or a tenth of the largest.
-float least_moved(const Scene& s, const Words& words) {
+float least_moved(const Scene& s, const ScoredWords& words) {
     constexpr float kPoints = 2, kShare = 0.1f;
     return says_percents(s) ? kPoints : kShare * words.first_range.largest();
 }
@@ -141,8 +142,8 @@ std::string limit_text(const Scene& s, float least) {
     return says_percents(s) ? number(double(least), 0) + " points" : fine_number(double(least), 2);
 }
 
-std::string headline(const Scene& s, const Words& words) {
-    const Word& top = words.all[words.order.front()];
+std::string headline(const Scene& s, const ScoredWords& words) {
+    const ScoredWord& top = words.all[words.order.front()];
     const std::string name = word_name(s, top);
     if (!top.left) {
         const std::string share = percent(double(words.shown(words.order.front()) / words.first.found->sum));
@@ -160,13 +161,13 @@ std::string headline(const Scene& s, const Words& words) {
 }
 
 /// "Then red 3 (90.9 %) and the 15 (96.0 %). No other word moves it by more than 2 points."
-std::string next_words(const Scene& s, const Words& words) {
+std::string next_words(const Scene& s, const ScoredWords& words) {
     constexpr int kNamed = 3;
     const float least = least_moved(s, words);
     std::vector<std::string> named;
     int more = 0;
     for (size_t i = 1; i < words.order.size(); ++i) {
-        const Word& word = words.all[words.order[i]];
+        const ScoredWord& word = words.all[words.order[i]];
         if (moved_by(s, words, word) <= least) continue;
         if (isize(named) < kNamed)
             named.push_back(word_name(s, word) + " (" + explained_value(s, word.left->without) + ")");
@@ -179,7 +180,7 @@ std::string next_words(const Scene& s, const Words& words) {
 }
 
 /// "Both methods put ball 4 first."
-std::string agreement(const Scene& s, const Words& words) {
+std::string agreement(const Scene& s, const ScoredWords& words) {
     if (!words.second_method || !words.second.whole || words.pale()) return "";
     int first = -1;
     for (int i = 0; i < isize(words.all); ++i)
@@ -193,7 +194,7 @@ std::string agreement(const Scene& s, const Words& words) {
 }
 
 /// Draws "9 of 17" with Cancel, or a button that starts again.
-void draw_progress(Scene& s, Rect line, const Words& words) {
+void draw_progress(Scene& s, Rect line, const ScoredWords& words) {
     constexpr float kButton = 120;
     Ui& ui = s.ui;
     const bool second = words.second_method && !words.second.ended();
@@ -216,7 +217,7 @@ void draw_progress(Scene& s, Rect line, const Words& words) {
 
 }  // namespace
 
-float draw_answer(Scene& s, Rect area, const Words& words) {
+float draw_answer(Scene& s, Rect area, const ScoredWords& words) {
     constexpr float kProgress = 240, kHeadline = 30;
     Ui& ui = s.ui;
     Rect line{area.x, area.y, area.w, kHeadline};
