@@ -54,8 +54,7 @@ Result<std::shared_ptr<const RgbImage>> learn_picture(const InputOptions& input)
     return std::make_shared<const RgbImage>(std::move(image));
 }
 
-/// Runs the sentence (a vision model: the picture) in the named model, else in the station's; null if it
-/// needs none.
+/// Runs the sentence (a vision model: the picture) in the named model or the station's; null: none needed.
 Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn::Station& station,
                                                  const std::shared_ptr<const RgbImage>& image,
                                                  ThreadPool& pool) {

@@ -23,8 +23,7 @@ public:
     void bind() const { glBindFramebuffer(GL_FRAMEBUFFER, id_); }
     /// Its pixels, as bound_pixels returns them. Leaves it bound.
     std::vector<unsigned char> pixels() const;
-    /// Copies all of it to another framebuffer of the same size, by name, and leaves that bound; 0: the
-    /// window's.
+    /// Copies all of it to a framebuffer of the same size, by name, and leaves that bound; 0: the window's.
     void copy_to(GLuint target) const;
 
 private:

@@ -1,5 +1,4 @@
-// The two heat-map shaders: one large head, and all heads small. Each picture is one draw in Dear ImGui's
-// list.
+// The two heat-map shaders: one large head, and all heads small. Each picture is one draw of Dear ImGui.
 
 #pragma once
 
@@ -71,8 +70,7 @@ public:
     /// Hatches a rectangle in whole pixels: a line every `period` of them. All in one texture, because
     /// separately clipped lines cost a software renderer more than everything else.
     void hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, int period);
-    /// The parts in which a command of a list draws, in pixels, and a hash of each; none if the command is
-    /// not the renderer's.
+    /// The parts in which a command draws, in pixels, and a hash of each; none if it is not the renderer's.
     struct Part {
         ImVec2 low, high;
         uint64_t look;

@@ -25,8 +25,7 @@ public:
     /// the rest. Assumes that foreign textures and shaders are unchanged until `forget`. False: that
     /// framebuffer already has the same frame.
     bool draw(ImDrawData& data, ImVec4 background);
-    /// Shows what was drawn into the window's back buffer. True: draw another frame, because the buffer had
-    /// another size.
+    /// Shows what was drawn into the window's back buffer. True: the buffer had another size; draw again.
     bool show(GLFWwindow* window);
     /// Makes the next frame a full redraw.
     void forget() { tiles_.forget(); }

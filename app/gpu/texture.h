@@ -29,8 +29,7 @@ public:
     }
 
     GLuint id() const { return id_; }
-    /// A unique number for the content of a texture: OpenGL reuses the names of deleted textures. 0: not one
-    /// of ours.
+    /// A unique number for the content of a texture: OpenGL reuses names of deleted textures. 0: not ours.
     static uint64_t serial(GLuint id);
     explicit operator bool() const { return id_ != 0; }
     void reset();
@@ -46,8 +45,7 @@ public:
     /// Premultiplied 0xAARRGGBB pixels in rows of `stride` bytes, as Cairo draws them.
     static Texture of_argb(int width, int height, int stride, const unsigned char* pixels);
 
-    /// Holds opaque 0xAABBGGRR pixels, each drawn as one pixel of the window; reuses its memory while the
-    /// size stays.
+    /// Holds opaque 0xAABBGGRR pixels, one per window pixel; reuses its memory while the size stays.
     void set_pixels(int width, int height, const uint32_t* pixels);
 
 private:

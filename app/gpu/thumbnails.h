@@ -7,9 +7,8 @@
 
 namespace headlight {
 
-/// Square thumbnails side by side in one matrix. Precomputes what each pixel shows, because a software
-/// renderer would otherwise look at every value under each pixel in each frame; when much enlarged, values
-/// cover pixels directly.
+/// Square thumbnails side by side in one matrix. Precomputes what each pixel shows, so that a software
+/// renderer need not look at every value in each frame; values much enlarged are drawn directly.
 class Thumbnails {
 public:
     struct Atlas {

@@ -53,8 +53,7 @@ void join_nearest(std::vector<PixelBox>& boxes) {
     boxes.push_back(min.box);
 }
 
-/// Merges a box with the one of `above` that ends where it begins, if that adds little area and the result
-/// meets no other.
+/// Merges a box with the one of `above` that ends where it begins, if that adds little and meets no other.
 void grow_down(PixelBox& box, std::vector<PixelBox>& above, const std::vector<PixelBox>& here,
                const std::vector<PixelBox>& out) {
     constexpr int kMore = 4;  // tiles
@@ -121,8 +120,7 @@ PixelBox Tiles::pixels(int left, int top, int right, int bottom) const {
     return {left * kSide, top * kSide, std::min(right * kSide, width_), std::min(bottom * kSide, height_)};
 }
 
-/// Changed tiles, merged across up to `apart` unchanged ones; runs in nearly the same columns of consecutive
-/// rows become one box.
+/// Changed tiles, merged across up to `apart` unchanged ones; similar runs of consecutive rows become a box.
 std::vector<PixelBox> Tiles::runs(int apart) const {
     std::vector<PixelBox> out, above;  // above: boxes that reach down to this row
     for (int row = 0; row < down_; ++row) {

@@ -1,5 +1,4 @@
-// Draws many curves into one picture for a CPU renderer: pixel by pixel they cost a fraction of their
-// triangles.
+// Draws many curves into one picture for a CPU renderer: pixels cost a fraction of triangles.
 #pragma once
 
 #include <imgui.h>

@@ -1,5 +1,4 @@
-// Keys and characters of one frame, straight from GLFW: Dear ImGui 1.86 keeps 16 bits per character and loses
-// emoji.
+// Keys and characters of one frame, straight from GLFW: Dear ImGui 1.86 loses emoji (16 bits per character).
 #pragma once
 
 #include <string>

@@ -73,8 +73,7 @@ CurvePoint curve_at(float t) {
 }
 
 /// The number of pieces for an error below a fifth of a pixel: a piece of length h in t misses the curve by
-/// h² / 8 of its second derivative, at most 6 times the rise; cuts that follow the bend need only two thirds
-/// as many.
+/// h² / 8 of its second derivative, at most 6 times the rise; cuts along the bend need two thirds of that.
 void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width) {
     constexpr float kMissed = 0.2f;
     const float dx = to.x - from.x, dy = to.y - from.y;

@@ -65,8 +65,7 @@ bool is_colored(const unsigned char* pixels, int width, int height, int stride) 
 
 }  // namespace
 
-/// Draws white, to be tinted. Next to colored glyphs, which must not be tinted, the others get their ink
-/// directly.
+/// Draws white, to be tinted. Beside colored glyphs, which must not be tinted, others get their ink.
 const TextPainter::Picture& TextPainter::picture(Font font, std::string_view text, ImU32 color) {
     const Picture& white = picture_in(font, text, {255, 255, 255});
     return white.colored ? picture_in(font, text, opaque(color)) : white;
@@ -91,8 +90,7 @@ const TextPainter::Picture& TextPainter::picture_in(Font font, std::string_view 
     return pictures_.add(std::move(name), std::move(made), size_t{4} * width * height);
 }
 
-/// Measures without drawing: text that is never drawn needs no picture. Most texts are ASCII, which every
-/// font of the atlas has.
+/// Measures without drawing: undrawn text needs no picture. Most is ASCII, which every font of the atlas has.
 TextPainter::Measured TextPainter::measure(Font font, std::string_view text) {
     if (page_) return {float(text_width(std::string(text), font.points, font.face)), false};
     const Loaded& f = loaded(font);

@@ -1,5 +1,4 @@
-// Draws text on the screen. Latin comes from Dear ImGui's atlas; every other script and emoji from Pango,
-// cached, as in figures.
+// Draws text on the screen: Latin by Dear ImGui's atlas, other scripts and emoji by Pango, cached.
 #pragma once
 
 #include <imgui.h>
@@ -37,8 +36,7 @@ public:
     /// Loads the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
     /// begins. All lengths below are points.
     void load(float scale);
-    /// Frees pictures that have not been drawn for long; between two frames, because the last draw list names
-    /// them.
+    /// Frees pictures not drawn for long; between frames, because the last draw list names them.
     void begin_frame();
     void set_list(ImDrawList* list) { list_ = list; }
     /// Records drawn texts in each frame from now on.
@@ -57,8 +55,7 @@ public:
     Measured measure(Font font, std::string_view text);
     float points(const Measured& m) const { return m.pixels / scale_; }
     float width(Font font, std::string_view text) { return points(measure(font, text)); }
-    /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` rotates it about
-    /// (x, y).
+    /// Draws one line from x on, its middle at y; returns its width. `angle` rotates it about (x, y).
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
     /// The same for a line measured before.
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, const Measured& measured,

@@ -50,8 +50,7 @@ public:
     bool apply(const TextEdit& edit);
     bool focused = true;
 
-    /// Edits by keys and typed characters; removes those it used. `clipboard` reads and `copy` writes the
-    /// system's clipboard.
+    /// Edits by keys and characters; removes those used. `clipboard` reads, `copy` writes the clipboard.
     void handle(Input& input, History& history, const std::function<std::string()>& clipboard,
                 const std::function<void(const std::string&)>& copy);
     /// Whether a paste was cut off since the last call.
@@ -62,8 +61,7 @@ public:
     void select_word(float x);
     void drag(float x);
 
-    /// Draws into the rectangle; `placeholder` shows while the text is empty. Dims the text after the first
-    /// `read` bytes.
+    /// Draws into the rectangle; `placeholder` shows while the text is empty. Dims bytes from `read` on.
     void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme,
               const char* placeholder, size_t read = std::string::npos);
 

@@ -1,5 +1,4 @@
-// Colors and sizes of the window. Amber means "this one"; plus is warm, minus is cool; zero is the
-// background.
+// Colors and sizes of the window. Amber: this one; plus is warm, minus cool, zero the background.
 #pragma once
 
 #include <imgui.h>

@@ -132,8 +132,7 @@ public:
     /// Clips drawing and mouse in between to this rectangle.
     void scroll_area(Rect r);
     void end_scroll_area();
-    /// The wheel's turn since the last frame if the mouse is in the rectangle and nothing covers it; the
-    /// first caller takes it.
+    /// The wheel's turn since the last frame if the mouse is in the rectangle; the first caller takes it.
     float take_wheel(Rect r);
 
     enum class Look { normal, primary, off };
@@ -152,8 +151,7 @@ public:
     const std::string& open_list() const { return open_list_; }
     enum class ListKey { up, down, take, close, other };
     void press_in_list(ListKey key);
-    /// "Scale [linear v]" in a row of controls: draws it at x, advances x, and returns the item chosen this
-    /// frame, or −1.
+    /// "Scale [linear v]" in a row: draws it at x, advances x, returns the item chosen this frame, or −1.
     int choice(float& x, float middle, const char* label, const std::string& path,
                const std::vector<std::string>& items, int current);
     float choice_width(const char* label, const std::vector<std::string>& items);
@@ -195,8 +193,7 @@ public:
     static constexpr float kTooltipDelay = 0.4f;  // seconds
     /// Whether the mouse has rested on a widget for so many seconds; requests a frame at that time.
     bool rests(const std::string& path, const Hit& hit, float seconds);
-    /// The same with the sentence of its path (explanation_of). "number/NAME": a number or column of that
-    /// name.
+    /// The same with the sentence of its path (explanation_of). "number/NAME": a number or column.
     void explain(const std::string& path, Rect r);
     /// Draws the tooltip over everything. Draw last.
     void draw_tooltip();

@@ -28,8 +28,7 @@ ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
 /// The style of head thumbnails with this side in points; the caller adds their slots.
 GridDraw thumbnail_grid(const Scene& scene, float side);
-/// Labels a grid of heads: head numbers above, layer names on the left, `room` wide. The first row is layer
-/// `first`.
+/// Labels a grid of heads: head numbers above, names of layers from `first` on the left, `room` wide.
 void draw_head_names(Scene& scene, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first = 0);
 /// "1.2: layer 1, head 2", "enc 0.3: encoder layer 0, head 3": explains a head's name.
@@ -95,8 +94,7 @@ const char* reason_shown(const Scene& scene, int query);
 
 /// Shifts a line so that small text sits on the title's baseline.
 Rect beside_title(Rect line);
-/// The title line of an inspector, above a rule; write_reason right-aligns why the query is shown and returns
-/// its width.
+/// The title line of an inspector, above a rule; write_reason right-aligns the reason and returns its width.
 Rect inspector_line(Ui& ui, Rect area);
 float write_reason(Scene& scene, Rect line, int query);
 /// "red16 → ball4": the title of an inspector for one cell.

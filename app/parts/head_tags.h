@@ -22,8 +22,7 @@ std::string tag_sentence(const Scene& scene, AttentionHead head);
 /// Draws the tags in a line, each with its value; returns the width.
 float draw_tags(Scene& scene, Rect line, std::span<const HeadTag> tags);
 
-/// Draws glyph, word and value of a head's first tag in a list's row: the glyph alone where the row is
-/// narrow.
+/// Draws glyph, word and value of a head's first tag in a list's row; of a narrow row only the glyph.
 void draw_row_tag(Scene& scene, Rect room, const HeadTag& tag, ImU32 ink);
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
-// Draws rules that a click applies to whole layers, and the active interventions, each with the heads and
-// cells it covers.
+// Draws rules to apply to whole layers, and active interventions, each with the heads and cells it covers.
 #include "parts/intervention_rules.h"
 
 #include <algorithm>

@@ -33,8 +33,7 @@ int stroke_of(const Painting& painting, const Change& change) {
     return it == painting.strokes.end() ? -1 : it->second;
 }
 
-/// True for cells of one stroke; if another window painted them, for adjacent cells with the same kind and
-/// head.
+/// True for cells of one strokeor, painted by another window, adjacent cells of one kind and head.
 bool same_stroke(const Painting& painting, const Change& before, const Change& next) {
     const auto painted = [](const Change& c) { return c.paints() && c.queries == 1 && c.keys == 1; };
     const auto of_head = [](const Change& c) { return std::tuple{c.kind, c.block, c.head}; };

@@ -1,5 +1,4 @@
-// Draws a matrix with labels, axis titles, numbers, color bar, crosshair and tooltip. A view fills in a
-// MatrixView.
+// Draws a matrix with labels, axis titles, numbers, color bar, crosshair and tooltip. Views fill it in.
 #pragma once
 
 #include "paint/matrix.h"

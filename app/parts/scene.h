@@ -90,8 +90,7 @@ struct Scene {
     const std::vector<std::string>& key_labels() const { return sentence()->key_labels(block()); }
     int queries() const { return isize(query_labels()); }
     int keys() const { return isize(key_labels()); }
-    /// The cell whose numbers are shown: focused, or the last query and its strongest key; none without
-    /// tokens.
+    /// The cell whose numbers are shown: focused, or the last query and its strongest key.
     std::optional<std::pair<int, int>> shown_cell() const;
     int strongest_key(int query) const;
     int strongest_query(int key) const;

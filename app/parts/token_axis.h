@@ -7,8 +7,7 @@
 
 namespace headlight {
 
-/// Orientation of column labels: horizontal if they fit, else slanted, else vertical; only then are some
-/// omitted.
+/// Orientation of column labels: horizontal if they fit, else slanted, else vertical, some omitted.
 enum class Lean { level, slanted, upright };
 /// The first orientation at which labels do not overlap.
 Lean lean_of(float widest, float cell);

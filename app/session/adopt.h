@@ -1,5 +1,4 @@
-// Applies documents to the session: workspaces, recovered workspaces, slides and opened models use the same
-// function.
+// Applies documents to the session, by one function: workspaces, recovered ones, slides, opened models.
 #pragma once
 
 #include "model/model.h"
@@ -24,8 +23,7 @@ void adopt(Session& session, Session* from, Adopted what, const Model* open);
 /// Parses masks and changes; skips those that do not fit the model and names them in `notice`.
 Intervention intervention_of(const ModelChanges& spelled, const ModelConfig& config, std::string& notice);
 
-/// Spells the active masks, changes, metric and forced tokens, to save them and restore them with their
-/// model.
+/// Spells the active masks, changes, metric and forced tokens, to save and restore them by model.
 void note_changes(Document& document);
 
 }  // namespace headlight

@@ -9,8 +9,7 @@
 
 namespace headlight {
 
-/// Kinds of comparison: two heads, one head before and after interventions, the same head on two sentences or
-/// in two models.
+/// Kinds of comparison: two heads, or one before and after interventions, on two sentences or in two models.
 enum class Compared { heads, changes, sentences, models };
 
 /// B, shown beside the current run and head.

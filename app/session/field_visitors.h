@@ -1,5 +1,4 @@
-// Reads, writes and reports the fields of plain structs: each has one visit(), which names its fields for
-// these visitors.
+// Reads, writes and reports the fields of plain structs, whose visit() names them for these visitors.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +21,7 @@ namespace headlight {
 inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000, kMaxSlides = 200,
                         kMaxModels = 1000;
 
-/// A field's command, its title in the palette, help, and the words of its values in order. `shared`: several
-/// views show it.
+/// A field's command, title in the palette, help, and words of its values. `shared`: several views show it.
 struct Choice {
     std::string command, title, help;
     std::vector<std::string> words;
@@ -61,8 +59,7 @@ public:
     virtual void number_option(const FieldOption& /*option*/, int& /*value*/, int /*low*/, int /*high*/) {}
     virtual void text_option(const FieldOption& /*option*/, std::string& /*value*/) {}
 
-    /// A switch, enum or integer by index, set by a command. Saved under the key, or not at all if the key is
-    /// null.
+    /// A switch, enum or integer by index, set by a command. Saved under the key, if not null.
     template <class T>
     void choose(const char* key, T& value, const Choice& of, const FieldOption& option = {}) {
         if constexpr (std::is_same_v<T, bool>) {

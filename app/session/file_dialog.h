@@ -20,8 +20,7 @@ std::string dialog_program();
 
 enum class DialogFor { saving, opening };
 
-/// Its arguments to ask for a save path or a file to open; `proposed` is an absolute path, or, to open, a
-/// folder ending in /.
+/// Its arguments to ask for a file to save or open; `proposed`: absolute; to open also a folder ending in /.
 std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title,
                                           const std::filesystem::path& proposed,
                                           DialogFor what = DialogFor::saving);

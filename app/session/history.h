@@ -18,8 +18,7 @@ namespace headlight {
 struct Session;
 struct Trial;  // session/commands/try_out.h
 
-/// The texts of the window. The sentence and the image path that a vision model reads instead share the first
-/// field.
+/// The texts of the window. The sentence, or the image path of a vision model, is in the first field.
 enum class TextName { sentence, second, other, picture };
 
 /// Replaces bytes [at, at + removed.size()) of a text by `inserted`.
@@ -116,8 +115,7 @@ using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, MetricEdit
 Edit reversed(const Edit& edit);
 
 /// Kind of a text edit. Typing joins the word before it, erasing joins the erasure beside it; a pause of
-/// kPause seconds, or anything else in between, begins a new step. Pasting, cutting and choosing are steps of
-/// their own.
+/// kPause seconds, or another edit, begins a new step. Pasting, cutting and choosing are steps.
 enum class EditKind { typed, erased, replaced };
 
 class History {
@@ -135,8 +133,7 @@ public:
     /// Records a step that never joins.
     void note(Edit edit);
 
-    /// Groups edits into one step, or joins them to the newest one. Nested groups are part of the outer one.
-    /// Prefer HistoryGroup.
+    /// Groups edits into one step, or joins them to the newest one. Nested groups join the outer.
     void begin_group(bool goes_on = false);
     void end_group();
     bool grouping() const { return groups_ > 0; }

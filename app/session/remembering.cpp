@@ -44,8 +44,7 @@ Result<Json> of_this_version(Result<Json> root, const fs::path& path) {
     return root;
 }
 
-/// A file that cannot be read, or that a newer version wrote, is no broken one: it is never moved or written
-/// over.
+/// A file that cannot be read, or of a newer version, is not broken: it is never moved or overwritten.
 Result<Json> read_or_set_aside(const fs::path& path, std::string& notice) {
     std::error_code missing;
     if (!fs::exists(path, missing)) return Json::object();

@@ -12,8 +12,7 @@
 
 namespace headlight {
 
-/// Decides when to check for changes: soon enough after the first possible change that at most one second is
-/// ever lost.
+/// Decides when to check for changes: soon enough after the first that at most one second is lost.
 class SaveClock {
 public:
     static constexpr double kDelay = 0.5;  // seconds; leaves the rest of the second for writing

@@ -91,8 +91,7 @@ void read_changes(Document& d, const std::string& text) {
     visit_metric(found.metric, reader);
 }
 
-/// Interventions on other models than the document's, for when they are opened again; each a JSON object,
-/// like slides.
+/// Interventions on models other than the document's, to restore; each a JSON object, like slides.
 void visit_other_models(Document& d, FieldVisitor& v) {
     std::vector<std::string> texts;
     for (const auto& [model, changes] : d.changes_of)

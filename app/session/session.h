@@ -92,8 +92,7 @@ struct Document {
     /// Replaces a text as an undo step; the fields do not know yet.
     void put_text(TextName name, const std::string& text);
 
-    /// Activates a new intervention; undo restores the old one. While the mouse is held, all changes are one
-    /// step.
+    /// Activates a new intervention; undo restores the old one. Changes of one mouse drag are one step.
     void intervene(Intervention next);
     /// The same for the metric, the comparison, and a head's label ("" removes it); `head` as labels name it.
     void explain(ChosenMetric next);

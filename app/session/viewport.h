@@ -5,8 +5,7 @@
 
 namespace headlight {
 
-/// Zoom and scroll position in points. The wheel and commands change them; drawing sets the area's size and
-/// clamps them.
+/// Zoom and scroll position in points. The wheel and commands change them; drawing sets the size and clamps.
 struct Viewport {
     float zoom = 1, min = 1, max = 1;  // relative to fitting; equal bounds disable zooming
     float x = 0, y = 0;                // hidden at the left and top

@@ -1,5 +1,4 @@
-// Checks invariants that the program itself must keep. Never for input from users or files: that becomes a
-// Result.
+// Checks invariants that the program itself must keep. Never for input: that becomes a Result.
 #pragma once
 
 #include <exception>
@@ -16,8 +15,7 @@ public:
     using std::logic_error::logic_error;
 };
 
-/// Carries an Error to the next barrier, from failures so deep inside a room that the functions between would
-/// only pass it on.
+/// Carries an Error to the next barrier, from so deep that the functions between would only pass it on.
 class Failure : public std::exception {
 public:
     explicit Failure(Error error) : error_(std::move(error)) {}
@@ -28,14 +26,12 @@ private:
     Error error_;
 };
 
-/// Makes a failed check end the process at once, so that tests and fuzzers see where; the default in
-/// sanitizer builds.
+/// Makes failed checks abort, so that tests and fuzzers see where; the default in sanitizer builds.
 void abort_on_failed_check(bool on);
 
 [[noreturn]] void fail_check(const char* condition, const char* file, int line);
 
-/// Describes the current exception in one sentence for the user, a short one if memory has run out. Call
-/// inside a catch block.
+/// Describes the current exception in one sentence, short if memory has run out. Call in a catch block.
 Error caught_error() noexcept;
 
 /// Returns f(), a Result; turns exceptions into its error. The barrier around the body of every thread.

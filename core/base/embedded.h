@@ -5,8 +5,7 @@
 
 namespace headlight {
 
-/// Returns the bytes of an embedded file, such as "assets/colormaps.json"; empty if there is none of that
-/// name.
+/// Returns the bytes of an embedded file, such as "assets/colormaps.json"; empty: none of that name.
 std::string_view embedded_file(std::string_view name);
 
 }  // namespace headlight

@@ -13,12 +13,10 @@ namespace headlight {
 /// it cannot). Call at startup, and after each failure.
 void hold_reserve();
 
-/// Returns how many bytes programs may still allocate without swapping, within this process's limits; 0 if
-/// unknown.
+/// Returns the bytes that may be allocated without swapping, within this process's limits; 0: unknown.
 int64_t available_memory();
 
-/// Asks the system for large pages before many megabytes are written: a page fault then maps 2 MB instead of
-/// 4 KB.
+/// Asks for large pages before many megabytes are written: a page fault then maps 2 MB instead of 4 KB.
 void prefer_large_pages(void* at, int64_t bytes);
 
 /// Allocates zeroed pages, which the system maps on first use and takes back at the end. Never throws: data()
@@ -40,8 +38,7 @@ private:
     int64_t bytes_ = 0;
 };
 
-/// Throws Failure if `bytes` exceed what is free. Call before allocating what grows with the square of the
-/// text.
+/// Throws Failure if `bytes` exceed what is free. Call before allocating what grows with n².
 void check_fits(int64_t bytes);
 
 /// Returns the peak memory of this process in bytes, mapped files included; 0 if unknown.

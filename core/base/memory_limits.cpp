@@ -46,8 +46,7 @@ int64_t left_in_group(const fs::path& group, const GroupFiles& files) {
     return std::max<int64_t>(1, max - std::max<int64_t>(0, used - inactive));
 }
 
-/// Returns the minimum over a group and its ancestors. A container may see only its own group; `path` may
-/// then not exist here.
+/// Returns the minimum over a group and its ancestors. `path` may not exist in a container.
 int64_t left_in_groups(const fs::path& mount, const fs::path& path, const GroupFiles& files) {
     std::vector<fs::path> names;
     for (const fs::path& name : path.relative_path().lexically_normal())

@@ -1,5 +1,4 @@
-// Computes how much memory this process may still use: what is free, what its control groups allow, what its
-// address space has left.
+// Computes the memory that this process may still use: free, by its control groups, in its address space.
 #pragma once
 
 #include <cstdint>

@@ -7,19 +7,16 @@
 
 namespace headlight {
 
-/// Returns the symbol of a control character: ␛ for escape, ␡ for delete, ␦ for U+0080 … U+009F; other
-/// characters unchanged.
+/// Returns the symbol of a control character: ␛ for escape, ␡ for delete, ␦ for U+0080 … U+009F.
 char32_t control_picture(char32_t c);
 
-/// Replaces control characters by their symbols, except line breaks and tabs, so that a terminal shows them
-/// instead of obeying.
+/// Replaces control characters except line breaks and tabs by symbols, so that a terminal does not obey.
 std::string printable(std::string_view text);
 
 /// Keeps at most `max` characters, from both ends; replaces bytes that are not UTF-8 by U+FFFD.
 std::string shortened(std::string_view text, size_t max = 90);
 
-/// Shortens and quotes. Messages pass input through one of the two, so that they repeat at most 200
-/// characters of it.
+/// Shortens and quotes. Messages pass input through one of these, to repeat at most 200 characters.
 std::string in_quotes(std::string_view text);
 
 /// "1 token", "12 tokens".

@@ -63,8 +63,7 @@ private:
         float* values;
     };
 
-    /// Claims the rows after the first `kept` for `added`, if they are free, and stores them in the last
-    /// block of `blocks`.
+    /// Claims the rows after the first `kept` for `added`, if free, and stores them in the last of `blocks`.
     static bool take_rest(const Block& block, Index kept, const Matrix& added);
     static void add_buffer(std::vector<Block>& blocks, std::shared_ptr<Buffer> buffer);
     /// Counts the rows of all buffers that hold the blocks.

@@ -1,5 +1,4 @@
-// Computes eigenvalues and singular values in float64. Keeps Eigen's solvers, which compile slowly, in one
-// file.
+// Computes eigenvalues and singular values in float64. Keeps Eigen's slow-compiling solvers in one file.
 #pragma once
 
 #include "base/matrix.h"

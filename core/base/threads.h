@@ -62,8 +62,7 @@ private:
     std::atomic<bool> stop_{false};
 };
 
-/// During its lifetime, a pool's work ends soon after `cancel` is set, even within a job; null: keeps the
-/// flag in force.
+/// While it lives, a pool's work ends soon after `cancel` is set, even within a job; null: keeps the flag.
 class CancelScope {
 public:
     CancelScope(ThreadPool& pool, const CancelFlag* cancel) : pool_(pool), before_(pool.cancel_) {
@@ -78,8 +77,7 @@ private:
     const CancelFlag* before_;
 };
 
-/// Returns the number of threads to use unless the user chooses: the cores that this process may run on, at
-/// most 16.
+/// Returns the default number of threads: the cores that this process may run on, at most 16.
 int default_thread_count();
 
 }  // namespace headlight

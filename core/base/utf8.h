@@ -8,8 +8,7 @@
 
 namespace headlight {
 
-/// Holds one code point and the place of its bytes. A byte of no valid sequence decodes as U+FFFD of length
-/// 1.
+/// Holds one code point and the place of its bytes. An invalid byte decodes as U+FFFD of length 1.
 struct CodePoint {
     char32_t value;
     int length;

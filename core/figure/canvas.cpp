@@ -12,8 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// Separates the strokes of ‖, which Inter draws so close that they merge in small letters; the other face
-/// does not.
+/// Separates the strokes of ‖, which Inter, unlike the other face, draws so close that they merge.
 void part_double_bars(PangoLayout* layout, const std::string& text) {
     static const std::string kDoubleBar = "‖";
     PangoAttrList* parts = nullptr;

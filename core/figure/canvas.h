@@ -1,5 +1,4 @@
-// Provides a page to draw on: Cairo for shapes, Pango for text in any script; PNG, SVG or PDF by the file's
-// name.
+// Provides a page to draw on: Cairo for shapes, Pango for text in any script; PNG, SVG or PDF.
 #pragma once
 
 #include <cairo.h>
@@ -30,8 +29,7 @@ public:
     void line(double x0, double y0, double x1, double y1, Rgb color, double width) const;
     /// Fills a rectangle with 45° lines, period 6, width 1.
     void hatch(double x, double y, double width, double height, Rgb color) const;
-    /// Draws one line of text vertically centered at y; `angle` in radians rotates it about (x, y). Returns
-    /// its width.
+    /// Draws a line of text centered on y; `angle` (radians) rotates it about (x, y). Returns its width.
     double text(double x, double y, const std::string& text, double size, Face face, Rgb color,
                 Align align = Align::left, double angle = 0) const;
 

@@ -26,8 +26,7 @@ Result<ChosenAxes> chosen_axes(const Trace& trace, int block, const FigureStyle&
                                const std::vector<std::string>& query_labels,
                                const std::vector<std::string>& key_labels);
 
-/// Selects weights [queries, keys] of the chosen tokens, words joined if the style says so; entries below 0
-/// are masked.
+/// Selects weights [queries, keys] of the chosen tokens, joins words if the style does; below 0: masked.
 Matrix chosen_weights(const Matrix& weights, const ChosenAxes& axes, const FigureStyle& style);
 
 /// Selects from a table of a head's weights, in which NaN means masked.

@@ -23,8 +23,7 @@ struct ColorBar {
     std::optional<float> marked = std::nullopt;  // the place of the value that is shown
 };
 
-/// Of weights: five ticks with the weights that stand there. Of other values: 0 … largest, or −largest …
-/// largest.
+/// Of weights: five ticks with their weights. Of other values: 0 … largest, or −largest … largest.
 ColorBar weight_bar(const Colormap& colors, const Shades& shades);
 ColorBar range_bar(const Colormap& colors, double largest, bool is_signed = false);
 
@@ -60,8 +59,7 @@ ColorBarShape shape_of(const ColorBar& bar, const ColorBarPlace& place);
 /// an upright one is; all as shares of the type's size.
 constexpr double kMaxBar = 18.5, kLevelBarHeight = 2.6, kUprightBarWidth = 5.5;
 
-/// Fills a rectangle with a color map, its beginning at the bottom of a tall one or at the left of a wide
-/// one.
+/// Fills a rectangle with a color map, beginning at the bottom of a tall one, at the left of a wide one.
 void fill_gradient(cairo_t* cairo, ColorBarShape::Point corner, ColorBarShape::Point size,
                    const Colormap& colors);
 

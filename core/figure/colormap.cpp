@@ -1,5 +1,4 @@
-// Defines the maps: mako (seaborn, BSD-3-Clause) under "beam", viridis and magma (CC0), cividis (Nuñez et al.
-// 2018).
+// Defines mako (seaborn, BSD-3-Clause) as "beam", viridis and magma (CC0), cividis (Nuñez et al. 2018).
 #include "figure/colormap.h"
 
 #include <algorithm>

@@ -18,8 +18,7 @@ using Colormap = std::array<Rgb, 256>;
 /// Lists the names that users can choose: "beam", "viridis", "magma", "cividis", "gray".
 std::span<const char* const> colormap_names();
 
-/// Returns the table for a dark or a light background; on light, perceptual maps are reversed so that zero
-/// stays light.
+/// Returns the table for a dark or a light background; on light, perceptual maps are reversed.
 const Colormap& colormap(std::string_view name, bool dark);
 
 /// Returns the diverging map for signed values, with 0 in the middle.
@@ -35,8 +34,7 @@ int color_index(float place);
 Rgb color_of(const Colormap& map, int index);
 inline Rgb color_of(const Colormap& map, float place) { return color_of(map, color_index(place)); }
 
-/// Returns the color of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter
-/// if there are many.
+/// Returns the color of a head among `heads`: even hues in OKLCH (Ottosson 2020), odd ones of many lighter.
 Rgb head_color(int head, int heads, bool dark);
 
 /// Parses "#101317".

@@ -36,8 +36,7 @@ namespace {
 
 constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors
 
-/// Draws the weights as a picture of `wide` × `high` pixels; a pixel that covers several cells shows the
-/// largest.
+/// Draws the weights as a picture of `wide` × `high` pixels; a pixel of several cells shows the largest.
 std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high,
                                                                          const FigureOptions& o,
                                                                          const Shades& shades) {
@@ -74,8 +73,7 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
     return image;
 }
 
-/// Draws a picture pixel by pixel; inside SVG and PDF with several pixels per cell, because viewers smooth
-/// enlarged pictures.
+/// Draws a picture pixel by pixel; several per cell in SVG and PDF, because viewers smooth pictures.
 void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
                      const Shades& shades) {
     const bool in_rows = o.queries == Axis::rows;

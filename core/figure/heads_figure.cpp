@@ -56,8 +56,7 @@ void add_names(Grid& g, const ModelConfig& c, const std::vector<std::string>& no
     }
 }
 
-/// Chooses the number of columns that makes thumbnails largest on a page of this shape; without one, a little
-/// wider than high.
+/// Chooses the number of columns that makes thumbnails largest on the page; by default slightly wide.
 void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
     const auto count = isize(g.heads);
     const double shape = width && height ? *width / *height : 1.6;

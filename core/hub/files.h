@@ -58,8 +58,7 @@ struct HubConversions {
     std::vector<int> all() const;
 };
 
-/// Adds those of a page of {endpoint}/api/models/{repository}/discussions, ignoring others; returns whether
-/// there is another page.
+/// Adds those of a page of {endpoint}/api/models/{repository}/discussions; returns whether another follows.
 Result<bool> add_hub_conversions(std::string_view json, const std::string& repository, HubConversions& found);
 
 }  // namespace headlight

@@ -15,8 +15,7 @@ struct HubName {
     std::string repository, revision = "main";
 };
 
-/// Parses "owner/name" or "name", either with "@REVISION", or the address of a model's page. Fails on
-/// impossible names.
+/// Parses "owner/name" or "name", with or without "@REVISION", or a model's address. Fails on other names.
 Result<HubName> parse_hub_name(const std::string& text, const std::string& revision = "");
 
 /// Holds the hub's address and token (HF_ENDPOINT, HF_TOKEN or the token's file).
@@ -39,8 +38,7 @@ std::string hub_repository(std::string folder);
 /// request with them, and without a snapshot the latest. Empty: none.
 std::filesystem::path hub_snapshot(const std::filesystem::path& folder, const std::string& revision = "main");
 
-/// Returns what --model opens of a snapshot: the folder, or its only GGUF file if it has no config.json.
-/// Empty: neither.
+/// Returns what --model opens of a snapshot: the folder; without config.json its only GGUF file; or nothing.
 std::filesystem::path hub_model(const std::filesystem::path& snapshot);
 
 /// Resolves a folder of the hub's cache ("models--owner--name") to the snapshot of its refs/main, as --model

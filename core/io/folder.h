@@ -7,8 +7,7 @@
 
 namespace headlight {
 
-/// Returns the paths of a folder's entries in the order of their names, at most `max`; none if it cannot be
-/// read.
+/// Returns the paths of a folder's entries by name, at most `max`; none if it cannot be read.
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder, size_t max = 10'000);
 
 /// Returns an environment variable, "" if unset.

@@ -15,8 +15,7 @@ struct Gguf : TensorFile {
     const Json& value(const std::string& key) const;
 };
 
-/// Maps a file and checks its whole header: counts, strings, shapes, offsets. Converts shapes to row-major
-/// order.
+/// Maps a file and checks its whole header: counts, strings, shapes, offsets. Makes shapes row-major.
 Result<Gguf> open_gguf(const std::filesystem::path& path);
 
 /// Parses bytes in memory. For tests and fuzzing.

@@ -15,8 +15,7 @@ struct GgufPart {
 };
 std::optional<GgufPart> parse_gguf_part(const std::string& filename);
 
-/// Returns the files of a model in order, given any of them: a whole file, or all parts, which are in one
-/// folder.
+/// Returns the files of a model in order, given any of them: a whole file, or all parts in one folder.
 std::vector<std::filesystem::path> gguf_part_paths(const std::filesystem::path& path);
 
 /// Holds a model's files, and one view of the contents of all.

@@ -1,5 +1,4 @@
-// Places tensors in heap blocks of their exact size, for fuzzers: in a mapped file a sanitizer cannot see
-// reads beyond a tensor.
+// Places tensors in heap blocks of their exact size, for fuzzers: sanitizers do not see into mapped files.
 #pragma once
 
 #include "io/tensor.h"

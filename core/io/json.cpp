@@ -121,8 +121,7 @@ Json embedded_json(std::string_view name) { return Json::parse(embedded_file(nam
 
 namespace {
 
-/// Escapes what the library does not: control characters beyond ASCII, and those that reverse the direction
-/// of text.
+/// Escapes what the library does not: control characters beyond ASCII, and marks of text direction.
 std::string without_controls(std::string json) {
     if (std::all_of(json.begin(), json.end(), [](char c) { return as_byte(c) < 0x7F; })) return json;
     std::string out;

@@ -11,8 +11,7 @@ namespace headlight {
 
 using Json = nlohmann::json;
 
-/// Says which numbers a text may contain: JSON's, or also NaN, Infinity and −Infinity, which Python's json
-/// writes.
+/// Says which numbers a text may contain: JSON's, or also NaN, Infinity and −Infinity, as Python writes.
 enum class JsonNumbers { finite, any };
 
 /// Parses JSON text; messages call it `name`. Refuses more than 200 levels of nesting.
@@ -28,8 +27,7 @@ Json embedded_json(std::string_view name);
 std::string json_text(const Json& value, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
-/// Names a key of an object. With or_null, null counts as missing; otherwise null is an error, as every value
-/// of another type is.
+/// Names a key of an object. With or_null, null counts as missing; else it is an error of type.
 struct JsonKey {
     const char* name;
     bool nullable = false;

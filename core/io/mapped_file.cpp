@@ -1,6 +1,5 @@
 // Maps files with mmap and reports every failure as a sentence. A page that cannot be read raises SIGBUS; the
-// handler knows the mapped ranges, puts zeros under them and marks the file, so that the pass that read it is
-// discarded.
+// handler maps zeros over the range and marks the file, so that the pass that read it is discarded.
 #include "io/mapped_file.h"
 
 #include <sys/mman.h>
@@ -19,8 +18,7 @@
 
 namespace headlight {
 
-/// Describes one mapped file for the signal handler: a node of a list that only grows, free if it begins at
-/// 0.
+/// Describes one mapped file for the signal handler: a node of a growing list; free: begins at 0.
 struct MappedRange {
     std::atomic<uintptr_t> begin{0}, end{0};
     std::atomic<bool> taken{true}, faulted{false};

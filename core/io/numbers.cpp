@@ -32,8 +32,7 @@ std::string csv_number(double value) {
 
 namespace {
 
-/// Returns the shortest text that reads back as the same number; nothing for NaN. Integers without an
-/// exponent.
+/// Returns the shortest text that reads back as the number; "" for NaN. Integers without an exponent.
 template <class Number>
 std::string shortest(Number value) {
     if (std::isnan(value)) return "";

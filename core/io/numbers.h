@@ -31,8 +31,7 @@ Status write_csv(const std::filesystem::path& path, std::span<const NumberTable>
 Status write_tsv(const std::filesystem::path& path, std::span<const NumberTable> tables);
 /// All with labels, null for NaN.
 Status write_json(const std::filesystem::path& path, std::span<const NumberTable> tables);
-/// Format 1.0: [rows, columns], or [tables, rows, columns] of tables of one size, without those that are
-/// `beside`.
+/// Format 1.0: [rows, columns], or [tables, rows, columns] of tables of one size, without `beside` ones.
 Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> tables);
 /// Safetensors: a tensor each, labels as JSON in the metadata.
 Status write_tensors(const std::filesystem::path& path, std::span<const NumberTable> tables);

@@ -1,5 +1,4 @@
-// Reads orientation as Pillow does (Image.getexif, JpegImagePlugin.APP, ImageOps.exif_transpose). Ignores
-// malformed data.
+// Reads orientation as Pillow (Image.getexif, JpegImagePlugin.APP, ImageOps.exif_transpose), if well formed.
 #include "io/orientation.h"
 
 #include <algorithm>

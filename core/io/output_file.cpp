@@ -117,8 +117,7 @@ bool is_ours(std::string_view ending) {
     return ending.size() == 8 && std::all_of(ending.begin(), ending.end(), hexadecimal);
 }
 
-/// Removes temporary files that killed programs left beside the target. A temporary file is locked while it
-/// is written.
+/// Removes what killed programs left beside the target; a temporary file being written is locked.
 void remove_leftovers(const fs::path& target) {
     const std::string prefix = target.filename().string() + ".part-";
     std::error_code ignored;
@@ -136,8 +135,7 @@ void remove_leftovers(const fs::path& target) {
     }
 }
 
-/// Returns the process's umask. Reading it means setting it, so it is read once: threads create files
-/// meanwhile.
+/// Returns the process's umask. Reading sets it, so it is read once: threads create files.
 mode_t creation_mask() {
     static const mode_t mask = [] {
         const mode_t found = umask(0);

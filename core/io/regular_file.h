@@ -32,8 +32,7 @@ Result<Descriptor> open_regular(const std::filesystem::path& path, struct stat& 
 /// Returns at most `max` bytes from the start of a regular file; none if there is no such file.
 std::string beginning_of(const std::filesystem::path& path, size_t max);
 
-/// Returns whether a path leads to a stream, which has no end of its own but can be read as it arrives: a
-/// pipe, a terminal.
+/// Returns whether a path leads to a stream, which can be read as it arrives: a pipe, a terminal.
 bool is_stream(const std::filesystem::path& path);
 
 /// Opens standard input for "-", else a stream (is_stream). Refuses a named pipe: opening it blocks until a
@@ -43,8 +42,7 @@ Result<Descriptor> open_stream(const std::string& path);
 /// Reads everything, at most `max` bytes; `name` begins the error.
 Result<std::string> read_stream(const Descriptor& stream, size_t max, const std::string& name);
 
-/// Reads lines as they arrive, one in memory. Of a line longer than `longest` bytes keeps just enough to show
-/// that it is too long.
+/// Reads lines as they arrive, one in memory. Of one over `longest` bytes keeps enough to show that it is.
 class StreamLines {
 public:
     StreamLines(Descriptor stream, size_t longest) : stream_(std::move(stream)), longest_(longest) {}

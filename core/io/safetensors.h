@@ -31,8 +31,7 @@ struct TensorToWrite {
     std::function<void(const std::function<void(const void*, size_t)>& sink)> write;
 };
 
-/// Writes a safetensors file whole or not at all; not at all, too, if `last_word` fails after everything is
-/// written.
+/// Writes a safetensors file whole or, also if `last_word` fails at the end, not at all.
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
                          const std::map<std::string, std::string>& metadata,
                          const std::function<Status()>& last_word = {});

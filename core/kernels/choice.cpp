@@ -30,8 +30,7 @@ bool reads_halves() {
 }
 #endif
 
-/// Lists the compilations, the most portable first. Tests feature bits, not processor names, which leave out
-/// future ones.
+/// Lists the compilations, the most portable first. Tests feature bits, not names of processors.
 std::vector<Row> table() {
     std::vector<Row> rows{{&kBaseKernels, true}};
 #if defined(__x86_64__)

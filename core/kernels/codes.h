@@ -1,5 +1,4 @@
-// Converts sixteen stored values to floats: small integers, halves, bit fields. Included only by base.cpp,
-// v3.cpp and v4.cpp.
+// Converts sixteen stored values to floats: integers, halves, bit fields; for base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/vectors.h"

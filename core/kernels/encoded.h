@@ -10,8 +10,7 @@
 namespace headlight {
 namespace {
 
-/// Interleaves this many rows of weights, so that their sums overlap; a multiple of the lanes that they fold
-/// into.
+/// Interleaves this many rows of weights, so that sums overlap; a multiple of the lanes they fold into.
 constexpr int kEncodedRows = kLanes > 8 ? kLanes : 8;
 constexpr int kTurn = 256;  // values per row and step
 
@@ -44,8 +43,7 @@ struct Format {
         }
     }
 
-    /// sum += x · w over `Blocks` blocks of a row of weights, or sum = x · w at the start; prefetches as many
-    /// blocks ahead.
+    /// sum += x · w over `Blocks` blocks of a row, or sum = x · w at the start; prefetches as many ahead.
     template <int Blocks>
     static void add(const float* x, const uint8_t* w, int64_t ahead, bool begin, Vec* sum) {
         for (int at = 0; at < Blocks * Bytes; at += kLine) fetch(w, ahead + at);

@@ -9,8 +9,7 @@
 namespace headlight {
 namespace {
 
-/// Decodes values [16 i, 16 i + 16) of a block. Unrolled and inlined at each use, so that work for the whole
-/// block is done once.
+/// Decodes values [16 i, 16 i + 16) of a block. Unrolled and inlined, so that a block's work is done once.
 #define SIXTEEN [[gnu::always_inline]] inline Lanes
 
 SIXTEEN f32(const uint8_t* block, int) {
@@ -50,8 +49,7 @@ SIXTEEN q2_k(const uint8_t* block, int i) {
     return line(floats(pairs_of_bits(block + 16, i)), lane(scale, i), -lane(minimum, i));
 }
 
-/// Unpacks sixteen 6-bit scales from 12 bytes: low nibbles in the first eight, the two high bits in the last
-/// four.
+/// Unpacks sixteen 6-bit scales from 12 bytes: low nibbles in the first eight, high bits in the last four.
 Codes scales_q3_k(const uint8_t* s) {
     const uint32_t a = bits_at(s), b = bits_at(s + 4), high = bits_at(s + 8);
     const FourBits low = {a, b, a >> 4, b >> 4}, top = {high << 4, high << 2, high, high >> 2};

@@ -10,8 +10,7 @@ namespace headlight {
 
 /// Fixes the number of outputs of a panel of weights, the same on every processor.
 constexpr int kPanel = 48;
-/// Fixes the number of lanes of a sum over a row, whatever the width of the processor's vectors: entry i
-/// belongs to lane i % 16.
+/// Fixes the lanes of a sum over a row, whatever the width of vectors: entry i belongs to lane i % 16.
 constexpr int kSumLanes = 16;
 
 /// y[rows, width] (+)= x[rows, depth] · w[depth, width], added to y, or begun from the bias. Sums each entry

@@ -1,5 +1,4 @@
-// Multiplies dense matrices by register tiles (Goto and van de Geijn 2008). Included only by base.cpp, v3.cpp
-// and v4.cpp.
+// Multiplies dense matrices by register tiles (Goto and van de Geijn 2008), for base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/kernels.h"

@@ -1,6 +1,5 @@
-// Computes statistics of rows of attention weights. Sums run in sixteen lanes from the start of the row, so
-// that trailing weights of 0, or sixteen of them in front, change nothing. Included only by base.cpp, v3.cpp
-// and v4.cpp.
+// Computes statistics of rows of attention weights. Sums run in sixteen lanes from the start, so that
+// trailing weights of 0, or sixteen in front, change nothing. Included only by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/kernels.h"

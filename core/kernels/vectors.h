@@ -1,5 +1,4 @@
-// Wraps the vectors of the instruction set that the file is compiled for. Included only by base.cpp, v3.cpp
-// and v4.cpp.
+// Wraps the vectors of the compiled instruction set. Included only by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include <cstdint>
@@ -81,8 +80,7 @@ void store_some(float* p, int64_t count, Vec v) {
     for (int64_t i = 0; i < kLanes && i < count; ++i) p[i] = lanes[i];
 }
 
-/// exp(x) = 2^n · exp(r) with |r| ≤ ln 2 / 2 (Cephes). 0 below the normal numbers, infinity above the
-/// largest.
+/// exp(x) = 2^n · exp(r) with |r| ≤ ln 2 / 2 (Cephes). 0 below normal numbers, infinity above the largest.
 Vec exponential(Vec x) {
     constexpr float kMagic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer in the low bits
     const Vec shifted = fused(x, all(1.44269504f), all(kMagic)), n = shifted - kMagic;
@@ -112,8 +110,7 @@ struct Lanes {
     }
 };
 
-/// Calls step(values, position, part of the lanes) for each sixteen values of a row; pads its end with
-/// `rest`.
+/// Calls step(values, position, part of the lanes) for each sixteen values of a row, padded with `rest`.
 template <class Step>
 void for_sixteens(const float* row, int64_t count, float rest, Step step) {
     int64_t i = 0;

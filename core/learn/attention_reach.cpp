@@ -17,8 +17,7 @@ double one_step(double, const ReachSizes&) { return 1; }
 /// Counts layers that each carry information `reach` tokens further.
 double layers_of(double n, double reach) { return reach > 0 ? std::ceil((n - 1) / reach) : kNoNumber; }
 
-/// Counts layers whose reach grows by a factor each; by a loop, because a quotient of logarithms misses exact
-/// powers.
+/// Counts layers whose reach grows by a factor each; in a loop: quotients of logarithms miss exact powers.
 double doubling_layers(double n, double factor) {
     double layers = 0;
     for (double seen = 1; factor > 1 && seen < n; seen *= factor) ++layers;

@@ -1,5 +1,4 @@
-// Compares how many layers information needs between two tokens, and what that costs (Vaswani et al. 2017,
-// table 1).
+// Compares the layers from one token to another, and their cost (Vaswani et al. 2017, table 1).
 #pragma once
 
 #include <span>

@@ -1,5 +1,4 @@
-// Measures how probable a reference translation is to a translator whose decoder may read only part of the
-// source.
+// Measures the probability of a reference translation if the decoder reads only part of the source.
 #pragma once
 
 #include <memory>

@@ -9,8 +9,7 @@ namespace headlight::learn {
 /// numbers. An error names the key and its valid values.
 Status set_control(const Station& station, std::any& state, const std::string& assignment);
 
-/// Spells a number so that reading it gives the same float. Integers without an exponent, which integer
-/// controls do not read.
+/// Spells a number that reads back as the same float; integers without an exponent, for integer controls.
 std::string spelled(double value);
 
 /// Applies such settings to the first state. Ignores settings that the station does not accept: another

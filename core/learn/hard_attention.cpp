@@ -23,8 +23,7 @@ std::vector<double> cumulative(std::span<const float> weights) {
     return out;
 }
 
-/// Draws a key by its weight. Rounding may push the draw to the total, which is the end of the last key's
-/// weight.
+/// Draws a key by its weight. Rounding may push the draw to the total: the last key.
 int draw_key(const std::vector<double>& ends, Draws& random) {
     const double drawn = std::min(random.uniform() * ends.back(), std::nextafter(ends.back(), 0.0));
     return narrow<int>(std::upper_bound(ends.begin(), ends.end(), drawn) - ends.begin());

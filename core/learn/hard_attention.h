@@ -1,5 +1,4 @@
-// Attends by choice: one key at random instead of a mixture of all (Xu et al. 2015), or keys near a position
-// (Luong et al. 2015).
+// Attends by choice: to one key at random (Xu et al. 2015), or to keys near a position (Luong et al. 2015).
 #pragma once
 
 #include <span>
@@ -43,8 +42,7 @@ std::vector<float> local_weights(std::span<const float> scores, const std::vecto
 /// [d, d] and v [d] instead of learned ones: entries of variance 1 ÷ d.
 float predicted_center(const Vector& h, int keys, unsigned seed);
 
-/// Returns whether a query attends to a key: one of the `stride` nearest, or one of every `stride` (Child et
-/// al. 2019).
+/// Returns whether a query attends to a key: the `stride` nearest, or every `stride`-th (Child et al. 2019).
 bool strided_sees(int query, int key, int stride);
 
 }  // namespace headlight

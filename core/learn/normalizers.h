@@ -28,8 +28,7 @@ Vector sparsemax_weights(const Vector& scores);
 /// 1 at the largest score, the first of equal ones.
 Vector hard_weights(const Vector& scores);
 
-/// Normalizes each row of scores [queries, keys]. A NaN score is masked: its weight is 0; a fully masked row
-/// is 0.
+/// Normalizes each row of scores [queries, keys]. NaN scores are masked: weight 0; a fully masked row is 0.
 Matrix normalize_rows(const NormalizerKind& normalizer, const Matrix& scores);
 
 /// Σ −w log₂ w over the positive weights of a row, in bits; NaN if the weights are not probabilities.

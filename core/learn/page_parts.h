@@ -46,8 +46,7 @@ inline constexpr int kMaxMapped = 256;
 /// model must have that head.
 bool has_head_scores(const StationInput& input);
 
-/// Returns whether an encoder reads the input's sentence and a decoder writes, with known weights; and the
-/// message if not.
+/// Returns whether an encoder reads the sentence and a decoder writes, with weights; and the message if not.
 bool reads_and_writes(const StationInput& input);
 inline constexpr const char* kOpenTranslator =
     "This station needs an encoder and a decoder; open the built-in translator, and type a sentence.";

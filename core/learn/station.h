@@ -36,8 +36,7 @@ public:
         whole(key, label, value, low, high);
     }
     virtual void text(const char* key, const char* label, std::string& value) = 0;
-    /// Holds numbers edited in the Grid whose `editable` is the key: its cells, row by row. Empty: the
-    /// station's own.
+    /// Holds numbers edited in the Grid whose `editable` is the key, row by row. Empty: the station's own.
     virtual void numbers(const char* key, std::vector<float>& values) = 0;
 
     /// Chooses an enum by its index among the words.

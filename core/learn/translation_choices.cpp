@@ -18,8 +18,7 @@ std::string bare_word(std::string label) {
     return lower_case(std::move(label));
 }
 
-/// Returns the id of a word in lower case or capitalized, as the target's vocabulary spells it after a space;
-/// −1: none.
+/// Returns the id of a word after a space, in lower case or capitalized, in the target's vocabulary; or −1.
 int id_of_word(const Tokenizer& tokenizer, const std::string& word, bool capital) {
     std::string spelled = word;
     if (capital && spelled[0] >= 'a' && spelled[0] <= 'z') spelled[0] = char(spelled[0] - 'a' + 'A');

@@ -24,8 +24,7 @@ void gelu_slope(Values x) {
         value =
             0.5f * std::erfc(-float(M_SQRT1_2) * value) + value * kDensity * std::exp(-0.5f * value * value);
 }
-/// Differentiates x/2 · (1 + tanh u), u = √(2/π) (x + 0.044715 x³); beyond |x| = 10 the slope is 0 or 1 in
-/// float32.
+/// Differentiates x/2 · (1 + tanh u), u = √(2/π) (x + 0.044715 x³); beyond |x| = 10 it is 0 or 1.
 void gelu_tanh_slope(Values x) {
     constexpr auto kScale = float(M_2_SQRTPI * M_SQRT1_2);
     constexpr float kCube = 0.044715f, kEnd = 10;

@@ -87,8 +87,7 @@ void hardmax(MatrixRef pattern) {
     }
 }
 
-/// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern, under
-/// the user's changes.
+/// Turns scores (queries from `first`, keys from `first_key` on) into rows of the pattern, under changes.
 void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
     apply_temperature(rule, head, scores);
     masked_softmax(rule.mask_of(head), first, first_key, scores);
@@ -124,8 +123,7 @@ float* tile_scratch(Index floats) {
     return scratch.data();
 }
 
-/// Computes the tile of one head's queries [first, last). Its weights stay valid until this thread makes the
-/// next tile.
+/// Computes the tile of a head's queries [first, last), valid until this thread makes the next tile.
 PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int last) {
     const KeyRange keys = needed_keys(rule, head, first, last);
@@ -162,16 +160,14 @@ struct TilePlace {
     int head, first, last, heads = 1;
 };
 
-/// Counts the heads from `head` on to compute together for one query, so that shared keys and values are read
-/// once.
+/// Counts the heads from `head` on to compute together, so that shared keys and values are read once.
 int heads_together(const AttentionRule& rule, int head, bool one_query) {
     if (!one_query || !rule.changed.empty()) return 1;
     const int shared = rule.heads / rule.kv_heads;
     return std::min(shared - head % shared, kFewQueries);
 }
 
-/// Cuts the queries [start, end) of n into tiles, the longest rows first. Covers all n where z is replaced by
-/// its mean over queries.
+/// Cuts the queries [start, end) of n into tiles, the longest rows first; all n if z is a mean over queries.
 std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end, int n) {
     std::vector<TilePlace> out;
     for (int block = (n - 1) / kTileQueries * kTileQueries; block >= 0; block -= kTileQueries)
@@ -208,8 +204,7 @@ void check_shapes(const AttentionRule& rule, const Rows& q, const Rows& k, const
                     isize(rule.mask.visible) >= start + z.rows());
 }
 
-/// z = pattern · v for one query of heads that share their keys and values; z: [1, heads of the block ·
-/// d_head].
+/// z = pattern · v for one query of heads that share keys and values; z: [1, heads of the block · d_head].
 void attend_together(const AttentionRule& rule, const TilePlace& at, const Rows& q, const Rows& k,
                      const Rows& v, MatrixRef z, const SeeTile& see) {
     const Index width = k.cols();

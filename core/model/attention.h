@@ -80,8 +80,7 @@ struct AttentionRule {
         return is_given(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weight_range(query);
     }
     bool is_recorded() const { return std::holds_alternative<RecordedPatterns>(source); }
-    /// Returns [queries, keys] of a head's first queries whose weights are given (recorded, or frozen by the
-    /// user), or none.
+    /// Returns [queries, keys] of a head's first queries with given weights (recorded, or frozen), or none.
     std::optional<ConstMatrixMap> given_pattern(int head) const {
         if (const HeadRule* changed = change(head); changed && changed->frozen)
             return ConstMatrixMap(changed->frozen->data(), changed->frozen->rows(), changed->frozen->cols());
@@ -118,13 +117,11 @@ void apply_temperature(const AttentionRule& rule, int head, MatrixRef scores);
 /// `first_key` (n · kSumLanes) on, in place. A fully masked row becomes uniform (MaskPlan).
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores);
 
-/// Computes pattern[rows, keys] of one head for the queries from `first` on; each row sums to 1. q, k: [n,
-/// d_head] of that head.
+/// Computes pattern[rows, keys] of one head for queries from `first` on; rows sum to 1. q, k: [n, d_head].
 void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                   MatrixRef pattern);
 
-/// Bounds the queries of a tile. Tiles begin at its multiples, or where a pass begins, and end before the
-/// next one.
+/// Bounds the queries of a tile. Tiles begin at its multiples, or where a pass begins.
 inline constexpr int kTileQueries = kBlockRows;
 
 /// Holds rows of one head's pattern while they are in cache: the queries from `first` on, the keys from

@@ -1,5 +1,4 @@
-// Embeds the input of layer 0 (token, position and type embeddings; patches) and unembeds the output of the
-// last layer.
+// Embeds the input of layer 0 (token, position and type embeddings; patches) and unembeds the last layer's.
 #include <algorithm>
 #include <atomic>
 #include <numeric>

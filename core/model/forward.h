@@ -64,12 +64,10 @@ Result<std::vector<Activations>> forward(const Model& model, std::span<const Pas
 std::vector<Matrix> mean_embeddings(const Model& model, std::span<const Sequence> inputs,
                                     std::span<const std::vector<LayerRules>> rules, ThreadPool& pool);
 
-/// logits[rows, vocab] = normalized · W_U + b, through the model's head, which it must have. Throws Failure
-/// if they are not finite.
+/// logits[rows, vocab] = normalized · W_U + b, of a model with a head. Throws Failure if not finite.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
-/// [rows, d_model]: project_out = z · W_O + b; block_output also applies the block's post-norm, if it has
-/// one.
+/// [rows, d_model]: project_out = z · W_O + b; block_output: and the block's post-norm, if any.
 Matrix project_out(const AttentionWeights& weights, ConstMatrixRef z, ThreadPool& pool);
 Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z,
                     ThreadPool& pool);

@@ -27,8 +27,7 @@ Matrix normalized(const StackRun& p, const Norm& norm, Matrix x) {
     return y;
 }
 
-/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the post-norm, if
-/// any.
+/// mlp_out[rows, d_model] = W_out · act(W_in x) or W_out · (act(W_gate x) · W_in x); and the post-norm.
 Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRef x) {
     // Pads rows: at a stride of a multiple of 4 KB they would all map to one set of the first-level cache.
     constexpr Index kApart = 16;
@@ -87,8 +86,7 @@ Matrix attention_output(const StackRun& run, const AttentionWeights& w, const At
 
 namespace {
 
-/// Appends to each pass its rows of a matrix of all, after those of its past; of: selects the rows within a
-/// layer.
+/// Appends to each pass its rows of a matrix of all, after its past; of: selects the rows within a layer.
 template <class Of>
 void append_to_passes(const Batch& b, int l, Matrix all, const Of& of) {
     std::vector<Matrix> parts = b.split_by_pass(std::move(all));

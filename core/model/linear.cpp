@@ -106,8 +106,7 @@ uintptr_t weights_after(const Linear& w, const std::byte* packed, int64_t k0, in
     return reinterpret_cast<uintptr_t>(packed) + static_cast<uintptr_t>(next);
 }
 
-/// Multiplies all rows of x by outputs [begin, end), at most kTaskPanels panels; not for block-encoded
-/// weights.
+/// Multiplies x by outputs [begin, end), at most kTaskPanels panels; not for block-encoded weights.
 void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
                      MatrixRef y, int64_t begin, int64_t end) {
     for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth)
@@ -131,8 +130,7 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
         }
 }
 
-/// Returns inputs [k0, k0 + depth) of some outputs of weights [out, in] as a dot-product kernel reads them:
-/// in place, or decoded.
+/// Returns inputs [k0, k0 + depth) of outputs of [out, in] for a dot-product kernel: in place or decoded.
 std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
                                            int64_t count, bool in_place) {
     std::array<const uint8_t*, kPanel> rows{};

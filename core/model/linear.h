@@ -15,8 +15,7 @@ namespace headlight {
 /// weights of output o (nn.Linear).
 enum class WeightLayout { in_out, out_in };
 
-/// Points to a weight matrix, or to some of its outputs, with its bias. Embedding tables are the same: row i
-/// is stored row i.
+/// Points to a weight matrix, or some of its outputs, with its bias. Embedding tables: row i is stored row i.
 struct Linear {
     const std::byte* weight = nullptr;
     const float* bias = nullptr;  // [out], or null
@@ -24,8 +23,7 @@ struct Linear {
     int64_t stride = 0;  // bytes between stored rows
     WeightLayout layout = WeightLayout::out_in;
     const DType* dtype = &float32();  // in_out: must not be block-encoded
-    /// out_in: rows come in groups this many bytes apart, as in matrices that interleave q, k and v; 0: no
-    /// groups
+    /// out_in: rows come in groups this many bytes apart, as in interleaved q, k and v; 0: no groups
     int64_t group = 0, group_stride = 0;
     /// Points to a packed copy of the whole matrix, [panel][in][kPanel] of dtype (model/loading/packed.h);
     /// null: none, or not yet.
@@ -37,8 +35,7 @@ struct Linear {
     explicit operator bool() const { return weight != nullptr; }
     /// Returns outputs [first, first + count) alone; they must exist, in one group if there are groups.
     Linear columns(int64_t first, int64_t count) const;
-    /// Decodes values [begin, begin + count) of a stored row; both must be at boundaries of the format's
-    /// blocks.
+    /// Decodes values [begin, begin + count) of a stored row, both at boundaries of the format's blocks.
     void read(int64_t row, int64_t begin, int64_t count, float* values) const;
     /// Returns the address of a stored row.
     const std::byte* row(int64_t i) const {

@@ -18,8 +18,7 @@ struct PositionBias {
     void add(int head, int first, int first_key, MatrixRef scores) const;
 };
 
-/// Returns the bucket of key − query (Raffel et al. 2020): exact for small distances, logarithmic for large
-/// ones.
+/// Returns the bucket of key − query (Raffel et al. 2020): exact if small, logarithmic if large.
 int bucket_of(const RelativeBuckets& buckets, int distance, bool causal);
 
 PositionBias alibi_bias(int heads, int keys);

@@ -8,8 +8,7 @@
 
 namespace headlight {
 
-/// linear: Chen et al. 2023. dynamic: NTK-aware, the base grows with the text. llama3: Llama 3.1. yarn: Peng
-/// et al. 2023.
+/// linear: Chen et al. 2023. dynamic: NTK-aware, by length. llama3: Llama 3.1. yarn: Peng et al. 2023.
 enum class RopeScaling { none, linear, dynamic, llama3, yarn };
 
 struct Rope {

@@ -152,12 +152,10 @@ Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<co
                                                         const CancelFlag* cancel = nullptr,
                                                         const Trace* past = nullptr);
 
-/// Adds the model's own pass to a changed one, and the effects of the changes on the prediction. `own` may be
-/// null.
+/// Adds the model's own pass to a changed one, and the changes' effects on the prediction. `own` may be null.
 void compare_with_own(SentenceResult& sentence, std::shared_ptr<const Trace> own, ThreadPool& pool);
 
-/// Holds the runs behind a view: the one shown, the model's own if something is changed, and one to compare
-/// with; null if absent.
+/// Holds the runs behind a view: the shown one, the model's own if changed, one to compare with; or null.
 struct ShownRuns {
     std::shared_ptr<const Trace> shown, own, other;
 };

@@ -122,8 +122,7 @@ struct Found {
     bool is_of(const Trace& run) const { return !of || of.get() == &run; }
 };
 
-/// Keeps the last answer to each kind of question, shared between snapshots. Returns it only if it is valid
-/// for what is shown.
+/// Keeps the last answer to each kind of question, shared between snapshots; returns it only if valid.
 template <class Variant>
 class AnswersTo;
 

@@ -60,8 +60,7 @@ std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
         at = end;
         if (token->single_word && !stands_alone(text.bytes, begin, end)) continue;
         if (token->lstrip) begin = skip_white_left(text.bytes, begin, done);
-        // `at` stays, because in Hugging Face's tokenizers too the next token may begin within the spaces
-        // that this one takes.
+        // `at` stays: as in Hugging Face's, the next token may begin within the spaces that this one takes.
         if (token->rstrip) end = skip_white_right(text.bytes, end);
         if (begin > end) continue;
         if (begin > done) out.push_back({text.slice(done, begin), -1});

@@ -1,5 +1,4 @@
-// Merges the pair of lowest rank first, leftmost among equal ranks; a heap keeps that O(n log n) for any
-// word.
+// Merges the pair of lowest rank first, leftmost among equal ranks; a heap makes it O(n log n).
 #include "tokenizer/bpe.h"
 
 #include <algorithm>

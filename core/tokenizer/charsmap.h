@@ -1,5 +1,4 @@
-// Applies SentencePiece's precompiled normalization: a double-array trie (Aoe 1989) from strings to
-// replacements.
+// Applies SentencePiece's precompiled normalization: a double-array trie (Aoe 1989) of replacements.
 #pragma once
 
 #include <cstdint>

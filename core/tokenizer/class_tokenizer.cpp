@@ -204,8 +204,7 @@ Result<Json> around(const TokenizerFolder& folder, const TokenizerClass& row, co
     return Json();
 }
 
-/// Describes the steps that SentencePiece itself would apply for a tokenizer.model, with its own special
-/// tokens.
+/// Describes the steps of SentencePiece itself for a tokenizer.model, with its own special tokens.
 Result<Json> backend_description(TokenizerFolder& folder, Native& native, const std::string& name) {
     const SentencePieceFile& file = *native.source;
     TRY(const bool legacy, folder.flag(or_null("legacy"), true));

@@ -6,8 +6,7 @@
 
 namespace headlight {
 
-/// Makes the steps of a class from a folder's vocabulary, its added tokens, and its special tokens around a
-/// text.
+/// Makes the steps of a class from a folder's vocabulary, its added tokens, and special tokens around texts.
 Result<TokenizerParts> class_parts(const TokenizerFolder& folder, const TokenizerClass& row);
 
 /// Reads tokenizer.json unchanged, and adds the added tokens of the files beside it.

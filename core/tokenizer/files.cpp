@@ -112,8 +112,7 @@ Result<TokenizerPair> open_by_files(const TokenizerFolder& folder) {
     return alone(std::move(parts), folder.name());
 }
 
-/// Refuses a class that Headlight does not implement: it may split words otherwise, or need another
-/// vocabulary.
+/// Refuses a class not implemented here: it may split words otherwise, or need another vocabulary.
 Error unknown_class(const TokenizerFolder& folder, const std::string& name) {
     const char* why = name == "BertJapaneseTokenizer" ? " (it cuts words with MeCab)" : "";
     return {folder.name() + ": its tokenizer is a " + name + ", which Headlight does not have" + why +

@@ -2,7 +2,6 @@
 // added_tokens_decoder it reads neither special_tokens_map.json nor added_tokens.json.
 #include "tokenizer/folder.h"
 
-
 #include "base/cast.h"
 #include "io/mapped_file.h"
 
@@ -44,8 +43,7 @@ Result<std::vector<AddedToken>> read_tokens(const Json& list, const std::string&
     return out;
 }
 
-/// Reads extra_special_tokens and additional_special_tokens; those with their own names go to `others`, after
-/// the unnamed ones.
+/// Reads extra_special_tokens and additional_special_tokens; named ones go to `others`, after unnamed ones.
 Status take_lists(const Json& object, const std::string& name, TokenizerFolder& out) {
     for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
         const Json* value = json_find(object, or_null(key));

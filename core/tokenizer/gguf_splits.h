@@ -13,8 +13,7 @@ struct SplitRow {
     bool composed = false;                  // normalizes to NFC first
 };
 
-/// Returns the row of a name, or null. Names and defaults are llama.cpp's; patterns are those of the models'
-/// tokenizer.json files.
+/// Returns the row of a name, or null. Names and defaults: llama.cpp's; patterns: tokenizer.json's.
 const SplitRow* split_named(std::string_view name);
 
 }  // namespace headlight

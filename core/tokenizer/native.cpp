@@ -75,8 +75,7 @@ struct Split {
     int left_id, right_id;
 };
 
-/// Lists a merge for each way to cut a piece into two others: the piece of lowest id first, then the shortest
-/// left half.
+/// Lists a merge for each way to cut a piece in two, by the piece's id, then the length of the left half.
 Json merges_of(const Json& vocab) {
     struct Merge {
         int id;
@@ -201,8 +200,7 @@ Json charsmap_of(const Json& normalizer) {
     return {};
 }
 
-/// Reads the vocabulary of tokenizer.json, and those of its steps that a class keeps; still checks the
-/// others.
+/// Reads the vocabulary of tokenizer.json and the steps that a class keeps; still checks the others.
 Result<Native> from_description(const TokenizerFolder& folder, const std::string& type) {
     TRY_STATUS(steps_of(folder.described, display_path(folder.path / "tokenizer.json")));
     Native out;

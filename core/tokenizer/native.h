@@ -14,8 +14,7 @@ struct Native {
     std::optional<SentencePieceFile> source;  // the SentencePiece model
 };
 
-/// Reads tokenizer.json if it exists, else the class's own files. Fails if they are missing or of another
-/// type.
+/// Reads tokenizer.json if it exists, else the class's own files. Fails if missing or of another type.
 Result<Native> read_native(const TokenizerFolder& folder, const TokenizerClass& row);
 
 /// Describes a tokenizer that does what SentencePiece itself does with a model (transformers'

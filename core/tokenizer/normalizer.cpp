@@ -89,8 +89,7 @@ Normalizer replace_all(Regex regex, const std::string& content) {
     };
 }
 
-/// Applies SentencePiece's nmt rules: removes control characters, replaces other white space and invisible
-/// characters by spaces.
+/// Applies SentencePiece's nmt rules: removes control characters; white space and invisible become spaces.
 AlignedText nmt(const AlignedText& text) {
     const AlignedText kept = filter(text, [](char32_t c) {
         return !((c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F ||

@@ -16,8 +16,7 @@ using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t max)>;
 /// Returns the error of a normalizer whose result is too long.
 Error normalized_too_long();
 
-/// Makes the normalizer that tokenizer.json describes; null means none. Unknown types are an error that names
-/// them.
+/// Makes the normalizer that tokenizer.json describes; null means none. Unknown types are errors.
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name);
 
 /// Makes BERT's: removes control characters, turns white space into spaces, puts spaces around Chinese

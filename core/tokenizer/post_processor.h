@@ -35,8 +35,7 @@ struct SpecialToken {
 /// Makes the post-processor that tokenizer.json describes; null means none.
 Result<PostProcessor> make_post_processor(const Json& description, const std::string& name);
 
-/// Puts special tokens before and after each text; the second of two texts has type 1 and no `before`, as in
-/// BERT.
+/// Puts special tokens before and after each text; a second text has type 1 and no `before`, as in BERT.
 PostProcessor surround(std::vector<SpecialToken> before, std::vector<SpecialToken> after);
 
 }  // namespace headlight

@@ -25,8 +25,7 @@ Result<PreTokenizer> make_regex_splits(std::span<const char* const> patterns);
 /// Removes white space and isolates punctuation.
 PreTokenizer make_bert_pre_tokenizer();
 
-/// Says where to put a space in front, as SentencePiece does: before every piece, before the text's first,
-/// nowhere.
+/// Says where SentencePiece puts a space in front: before every piece, the text's first, nowhere.
 enum class Prepend { always, first, never };
 
 /// Replaces spaces by `blank` ("▁"); with `cut`, begins a piece at each.
@@ -36,8 +35,7 @@ Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, b
 inline constexpr const char* kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// Makes GPT-2's: an optional space in front, its regular expression (Radford et al. 2019), then bytes in
-/// printable form.
+/// Makes GPT-2's: an optional space in front, its regular expression (Radford et al. 2019), printable bytes.
 Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);
 
 }  // namespace headlight

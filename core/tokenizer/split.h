@@ -16,8 +16,7 @@ enum class Behavior { isolated, removed, merged_with_previous, merged_with_next,
 using Matcher =
     std::function<Status(std::string_view text, const std::function<void(size_t, size_t)>& found)>;
 
-/// Splits each piece at the matches of `matcher` (or, inverted, at the text between them). Returns nothing
-/// empty.
+/// Splits each piece at the matches of `matcher` (inverted: at the text between). Returns nothing empty.
 Status split(std::vector<AlignedText>& pieces, const Matcher& matcher, Behavior behavior, bool invert);
 
 }  // namespace headlight

@@ -13,8 +13,7 @@ struct Span {
     bool operator==(const Span&) const = default;
 };
 
-/// Holds UTF-8 bytes, each with the original code points that it came from. Both vectors have the same
-/// length.
+/// Holds UTF-8 bytes, each with the original code points it came from; vectors of the same length.
 struct AlignedText {
     std::string bytes;
     std::vector<Span> origin;

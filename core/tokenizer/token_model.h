@@ -66,8 +66,7 @@ protected:
     Vocabulary vocabulary_;
 };
 
-/// Refuses a token of more than 4,096 bytes: each position of a text may become one, which multiplies its
-/// length.
+/// Refuses a token of more than 4,096 bytes: each position of a text may become one.
 Status check_spelling(std::string_view spelling, const std::string& name);
 
 /// Reads object[key] as (part of) a token's spelling, or `fallback`.

@@ -8,8 +8,7 @@
 
 namespace headlight {
 
-/// Is a character of the new text. change: +1, added after its predecessor; −n, n further old characters
-/// merged into it.
+/// Is a character of the new text. change: +1: added after its predecessor; −n: n more old ones in it.
 struct Scalar {
     char32_t value;
     int change = 0;

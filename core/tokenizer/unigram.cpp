@@ -63,8 +63,7 @@ int Unigram::id_in_text(std::string_view spelling) const {
     return at != sorted_.end() && vocabulary_.spelling(*at) == spelling ? *at : -1;
 }
 
-/// Names a run of unknown characters: a token if the vocabulary spells one like it, else its bytes, else
-/// unknown.
+/// Names a run of unknown characters: a token spelled like it, else its bytes, else unknown.
 void Unigram::name_unknown(std::string_view text, ModelToken run, std::vector<ModelToken>& out) const {
     run.text = text.substr(run.begin, run.end - run.begin);
     const int known = id_in_text(run.text);

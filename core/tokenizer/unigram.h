@@ -10,8 +10,7 @@ namespace headlight {
 class Unigram final : public TokenModel {
 public:
     static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, const std::string& name);
-    /// scores: log probability by id; ids in `left_out` never match a text. Unknown characters cost the
-    /// lowest score less 10.
+    /// scores: log probability by id; `left_out`: ids that match no text. Unknown: the lowest score less 10.
     static Result<std::shared_ptr<const TokenModel>> make(Vocabulary vocabulary, std::vector<double> scores,
                                                           const std::vector<bool>& left_out, int unknown,
                                                           bool byte_fallback, const std::string& name);

@@ -23,8 +23,7 @@ struct HeadGroup {
 std::vector<AttentionHead> heads_of_block(const ModelConfig& config, int block);
 std::vector<AttentionHead> heads_alike(const ModelConfig& config, int block);
 
-/// Returns the heads of the group that the model has and that read the same tokens as a block; none if that
-/// leaves no group.
+/// Returns the heads of the group that the model has and that read a block's tokens; none: no group left.
 std::optional<HeadGroup> fitted(const std::optional<HeadGroup>& group, const ModelConfig& config, int block);
 
 /// Returns "Mean of 8 heads, layer 1", "Max of all 32 heads", "Mean of heads 0.1, 2.3".

@@ -10,8 +10,7 @@ namespace headlight {
 /// Bounds the side of a map that is shown or kept whole: 8,192² float32 are 256 MB.
 inline constexpr int kMaxMapSide = 8192;
 
-/// Returns how many rows and columns one entry must cover, so that a map of rows × columns has at most `side`
-/// entries along a side.
+/// Returns the rows and columns per entry with which a map of rows × columns has at most `side` per side.
 int map_step(Index rows, Index columns, int side);
 
 /// Max-pools rows × columns entries; the last blocks of a side may be smaller.

@@ -39,8 +39,7 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
     return out;
 }
 
-/// Returns the weights in the mapped file, or a copy if nothing keeps the bytes or they are not aligned for
-/// floats.
+/// Returns the weights in the mapped file, or a copy if nothing keeps the bytes or they are not aligned.
 RecordedPatterns place_patterns(const TraceReader& in, const StoredTensor& t, int queries, int keys) {
     const bool aligned = reinterpret_cast<uintptr_t>(t.bytes.data()) % alignof(float) == 0;
     if (in.file.file && aligned)

@@ -1,5 +1,4 @@
-// Restores the changes of a recorded run that its patterns do not show: which heads, blocks and rows were
-// removed or replaced.
+// Restores changes of a recorded run that patterns do not show: heads, blocks and rows removed or replaced.
 #pragma once
 
 #include <vector>

@@ -15,8 +15,7 @@ struct ForwardRequest {
     Intervention intervention;
 };
 
-/// Holds the results; immutable, shared. Attention blocks are addressed by block (ModelConfig::block), heads
-/// by number.
+/// Holds the results; immutable, shared. Indexed by attention block (ModelConfig::block) and head.
 struct Trace {
     std::shared_ptr<const Model> model;
     ForwardRequest request;
@@ -58,8 +57,7 @@ struct Trace {
     Matrix pattern_rows(int block, int head, int first, int rows) const;
     /// [queries, keys], before mask and temperature.
     Matrix scores(int block, int head) const;
-    /// [n, d_model], the residual stream after a layer; the next one's resid_pre except in rows that the user
-    /// replaced there.
+    /// [n, d_model], the residual stream after a layer; the next one's resid_pre except in replaced rows.
     Rows resid_post(int stack, int layer) const;
     /// [n, d_model], the residual stream before a layer's MLP; in parallel models after attention.
     Matrix resid_mid(int stack, int layer, ThreadPool& pool) const;
@@ -68,11 +66,9 @@ struct Trace {
     /// [heads, d_model], each head's ΔE as it enters the residual stream: after the block's post-norm (Gemma
     /// 2), with the scale of this pass. With the output bias they sum to attn_out.
     Matrix head_additions(int block, int query, ThreadPool& pool) const;
-    /// [n, d_model], the residual stream before the block's ΔE: resid_pre, or, for cross-attention, after
-    /// self-attention.
+    /// [n, d_model], the residual stream before ΔE: resid_pre; of cross-attention: after self-attention.
     Matrix resid_before(int block, ThreadPool& pool) const;
-    /// [rows, d_model], the block's output ΔE at the queries from `first` on, 0 if it was skipped; proj_out:
-    /// before its post-norm.
+    /// [rows, d_model], the block's ΔE at queries from `first` on, 0 if skipped; proj_out: before post-norm.
     Matrix attn_out(int block, int first, int rows, ThreadPool& pool) const;
     Matrix attn_out(int block, ThreadPool& pool) const {
         return attn_out(block, 0, query_count(block), pool);
@@ -118,8 +114,7 @@ struct TraceRequest {
     PatternObserver* observer = nullptr;
 };
 
-/// Returns how many passes like this one, at most `count`, may advance together so that their activations fit
-/// in memory.
+/// Returns the number of passes like this, at most `count`, whose activations fit in memory together.
 int passes_together(const Trace& trace, int count);
 
 /// Runs several requests, whose passes advance together so that weights are read once for all. Returns, bit

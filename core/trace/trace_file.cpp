@@ -174,8 +174,7 @@ std::string labels_text(const Trace& trace, int stack) {
     return json_text(Json(labels));
 }
 
-/// Describes how q and k give patterns, if a scale and a soft cap suffice; else "", and patterns must be
-/// recorded.
+/// Describes how q and k give patterns by a scale and a soft cap; else "": patterns must be recorded.
 std::string attention_text(const Trace& trace) {
     if (trace.request.intervention != Intervention{}) return "";
     std::vector<float> scales;

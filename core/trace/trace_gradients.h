@@ -11,8 +11,7 @@
 
 namespace headlight {
 
-/// Runs backward() through a trace's activations, under its masks and changes. Fails if the trace has no
-/// weights.
+/// Runs backward() through a trace's activations, under its masks and changes. Fails without weights.
 Result<Gradients> backward(const Trace& trace, std::span<const GradientSeed> seeds, ThreadPool& pool,
                            const CancelFlag* cancel = nullptr, GradientObserver* observer = nullptr);
 Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,

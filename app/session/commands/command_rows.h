@@ -1,5 +1,4 @@
-// Makes rows of the table of commands: a general one, and families that set one of several words, on or off,
-// or a number.
+// Makes rows of the table of commands: general ones, and families that set a word, a switch or a number.
 #pragma once
 
 #include <string>

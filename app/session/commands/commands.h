@@ -1,5 +1,4 @@
-// Rows that act on the session only, by topic. The window joins them with those of the views and its own
-// (window/commands.h).
+// Rows that act on the session only, by topic. window/commands.h joins them with the views' and its own.
 #pragma once
 
 #include "session/commands/command_rows.h"

@@ -90,8 +90,7 @@ Status ablate(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// Applies an edit; false if its target has changed. Applies edits for another model to the interventions
-/// kept for it.
+/// Applies an edit; false if its target has changed. Edits for another model go to its kept interventions.
 struct PutEdit {
     Session& session;
     Host& host;

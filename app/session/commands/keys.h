@@ -10,8 +10,7 @@ namespace headlight {
 /// that position of a US keyboard, `name` what the layout types there without Shift, `all` what its keys type
 /// in total. A key means the letter or digit it types. If the layout types that of its position on no key
 /// (Cyrillic letters, AZERTY's digits), it means its position; otherwise (Dvorak's ' at the position of Q)
-/// nothing: −1. − and = are found like letters; = is also +, and a digit that the layout types on no key is
-/// its position.
+/// nothing: −1. − and = are found like letters; = is also +, a digit on no key its position.
 int meant_key(int place, std::string_view name, std::string_view all);
 
 struct KeyChord {

@@ -25,8 +25,7 @@ bool letters_stand_in(const std::string& word, const std::string& text) {
     return true;
 }
 
-/// Match quality of one typed word: 0 starts a word, 1 occurs within a word, 2 letters in order within a
-/// word; none: no match.
+/// Match quality of one typed word: 0 starts a word, 1 is within one, 2 letters in order within one; none.
 std::optional<int> fit(const std::string& typed, const std::vector<std::string>& words) {
     std::optional<int> best;
     const auto better = [&](int fits) { best = std::min(best.value_or(fits), fits); };

@@ -21,8 +21,7 @@ class Job {
 public:
     using Found = typename Work::Found;
 
-    /// Starts with known results. `seen(ended)` is called on the job's thread when there is more, and at its
-    /// end, unless stopped.
+    /// Starts with known results. `seen(ended)`: called on the job's thread for more, and at its end.
     Job(Work work, Found known, std::function<void(bool)> seen)
         : work_(std::move(work)), found_(std::move(known)) {
         thread_ = std::thread([this, seen = std::move(seen)] { run(seen); });

@@ -211,8 +211,7 @@ using ShownJobs = OfEachJob<ShownJobOf>;
 /// Jobs that need only the open model, or also its runs.
 enum class JobsOf { model, runs };
 
-/// Stops jobs that are no longer requested, pauses and resumes others, starts new ones. `seen(ended)`: see
-/// Job.
+/// Stops jobs no longer requested, pauses and resumes others, starts new ones. `seen(ended)`: see Job.
 void update_jobs(Jobs& jobs, JobsOf of, const std::vector<JobRequest>& requests, const JobInputs& inputs,
                  const std::function<void(bool)>& seen);
 void stop_jobs(Jobs& jobs);

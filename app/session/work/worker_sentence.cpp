@@ -17,8 +17,7 @@ size_t byte_of_code_point(std::string_view text, int index) {
     return at;
 }
 
-/// Length of the cached prefix in the text and in the second one, which begins after a separator (a token
-/// outside the text).
+/// Length of the cached prefix in the text and in the second one, which begins after a separator token.
 std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
     int text = 0, second = 0;
     bool in_second = false;
@@ -77,8 +76,7 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
                         last ? last->trace.get() : nullptr);
 }
 
-/// The pass with interventions, observed by `heads`; then also the model's own, which shares its first layers
-/// with the changed one.
+/// The pass with interventions, observed by `heads`; then the model's own, which shares its first layers.
 Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs,
                                                  const WrittenText* written, HeadObserver& heads,
                                                  std::shared_ptr<const Trace>& unchanged) {

@@ -69,8 +69,7 @@ struct Diagram {
     float unit(float points) const { return points * scale; }
 };
 
-/// Draws the stacks of blocks side by side, fitted to the area's height, else scrolling. Returns the hovered
-/// block, or null.
+/// Draws the stacks of blocks side by side, fitted in height, else scrolling. Returns the hovered block.
 const Block* draw_diagram(Scene& scene, Diagram diagram, Rect area,
                           const std::vector<std::vector<Block>>& stacks);
 

@@ -130,8 +130,7 @@ bool is_chosen(const Scene& s, const Diagram& d, const Block& b, int stack) {
            (!b.is_of_attention() || b.from_encoder == (now.kind == AttentionKind::cross));
 }
 
-/// Shows the weights of a block in the selected layer; opens its view if they, or attention maps, are shown
-/// already.
+/// Shows the weights of a block in the selected layer; if they or attention maps are shown, opens its view.
 void press_block(Scene& s, const Diagram& d, const Block& b, int stack) {
     const ModelConfig& c = d.config;
     const bool opens = b.view && (is_chosen(s, d, b, stack) || s.of<ArchitectureState>().maps);

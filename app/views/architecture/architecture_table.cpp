@@ -19,8 +19,7 @@ namespace {
 
 constexpr float kCountRow = 22, kTableHead = 28;
 
-/// A table with columns as wide as their texts; the first takes the rest, and the second is omitted if it
-/// does not fit.
+/// A table with columns as wide as their texts; the first takes the rest, the second only if it fits.
 struct TextTable {
     std::vector<std::string> head;
     std::vector<std::vector<std::string>> rows;

@@ -42,8 +42,7 @@ CircuitsPlan plan_circuits(const ModelConfig& c, Rect area) {
 
 using ComposedEdge = std::array<ImVec2, kBends + 1>;
 
-/// The curve from writer to reader, bent so that it passes between other heads and the three kinds of a pair
-/// lie side by side.
+/// The curve from writer to reader, bent between other heads; the three kinds of a pair lie side by side.
 ComposedEdge edge_of(const ModelConfig& c, const CircuitsPlan& p, const ComposedPair& pair) {
     constexpr float kAside[] = {-0.75f, 0.6f, -0.42f}, kNear = 0.4f, kReach = 0.4f;
     const ImVec2 from = p.place(c.head_at(pair.writer)), to = p.place(c.head_at(pair.reader));

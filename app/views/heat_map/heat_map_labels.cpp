@@ -84,8 +84,7 @@ std::string about_cells(const Scene& s, const MapLayout& l) {
            std::to_string(int_of(double(l.view.w / l.w) + 0.5)) + " cells";
 }
 
-/// Says under the map what the head does; returns the height. Not for several heads, whose picture is
-/// another one.
+/// Says under the map what the head does, if it shows one head; returns the height.
 float draw_tag_line(Scene& s, Rect foot, float below) {
     if (s.answer->picture->group) return 0;
     const AttentionHead head{s.block(), s.head()};

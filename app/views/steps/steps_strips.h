@@ -20,8 +20,7 @@ struct Strip {
 };
 Strip strip_of(std::string name, Vector values, const std::string& sign, bool query = false);
 
-/// Strips below a heading, and the matrix whose row is one of them. Opened, lists their numbers after those
-/// of `whole`.
+/// Strips below a heading, and the matrix whose row is one of them. Opened, lists numbers after `whole`'s.
 struct StripPanel {
     std::string heading;
     std::vector<Strip> strips;

@@ -109,8 +109,7 @@ WeightMap map_of_table(const std::string& name, const std::string& down_is, cons
     return map_of_linear(name, down_is, w, true, pool, by(w.out, w.in));
 }
 
-/// Makes a picture of the sinusoids of all positions that a model declares, some at a time: there may be
-/// millions.
+/// Makes a picture of the sinusoids of all declared positions, some at a time: there may be millions.
 WeightMap map_of_sinusoids(const ModelConfig& c, ThreadPool& pool) {
     Pooled pooled(c.context, c.d_model, step_of(c.context, kMaxDown), step_of(c.d_model, kMaxAcross));
     pool_rows(pooled, c.context, c.d_model, pool,

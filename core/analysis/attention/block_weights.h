@@ -20,8 +20,7 @@ enum class WeightsPart {
     unembedding
 };
 
-/// Bounds the color range at this many times the typical weight, so that a few large weights leave the rest
-/// their colors.
+/// Bounds the color range at this many times the typical weight, because of a few large ones.
 inline constexpr float kWeightReach = 5;
 
 /// Shows a matrix as a picture: the dimensions of the residual stream go across. If the matrix is larger than
@@ -62,8 +61,7 @@ struct BlockWeightsRequest {
 Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Makes the picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs. Shape: "in ×
-/// out" by default.
+/// Makes the picture of a stored matrix, outputs down if `outputs_down`, else inputs. Shape: "in × out".
 WeightMap map_of_linear(const std::string& name, const std::string& down_is, const Linear& w,
                         bool outputs_down, ThreadPool& pool, const std::string& shape = "");
 

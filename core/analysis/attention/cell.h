@@ -26,8 +26,7 @@ struct CellReport : ScoreSteps {
     float delta_norm = 0;         // ‖z W_O‖ of this head at the query: its ΔE
     float layer_share = 0;        // ‖ΔE‖ of this head over the sum of ‖ΔE‖ of the layer's heads
     bool tokens_asked = false;    // whether the next two were computed
-    /// tokens that ΔE makes more and less likely, strongest first; empty if no direct path leads to the
-    /// logits
+    /// tokens that ΔE makes more and less likely, strongest first; empty without a direct path to the logits
     std::vector<int> promoted, suppressed;
     /// pattern[query, key] of every head; NaN if the block reads other sequences
     PerHead<float> weight_by_head;

@@ -44,12 +44,10 @@ constexpr int kStatistics = 7;
 /// Returns the statistic with this key, or nullptr.
 const HeadStatistic* find_statistic(std::string_view key);
 
-/// Sorts heads by a statistic, the largest first (or the smallest, if `ascending`); undefined values come
-/// last.
+/// Sorts heads by a statistic, the largest first (`ascending`: the smallest); undefined values come last.
 std::vector<int> order_by(const std::vector<float>& values, bool ascending);
 
-/// Returns ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al.
-/// 2022).
+/// Returns ids to find duplicate-token and induction heads: `length` random ones, twice (Olsson et al. 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);
 
 }  // namespace headlight

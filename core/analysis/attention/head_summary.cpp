@@ -15,8 +15,7 @@ namespace headlight {
 
 namespace {
 
-/// Returns how many tokens an entry covers, as a power of two: the smallest with which `count` tokens make at
-/// most `max` entries.
+/// Returns the tokens of an entry: the smallest power of two for at most `max` entries of `count` tokens.
 int scale_of(int count, int max) {
     int scale = 0;
     while ((count - 1) >> scale >= max) ++scale;
@@ -102,8 +101,7 @@ void raise_entries(const PatternTile& tile, int down, int across, int first, Mat
     }
 }
 
-/// Counts the rows of a head's pattern that stay valid: none that were frozen, which may give weight to new
-/// keys.
+/// Counts the rows of a head's pattern that stay valid: no frozen ones, which may weigh new keys.
 int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
     if (!reuse.past) return 0;
     const AttentionBlock block = trace.config().block(head.block);
@@ -175,8 +173,7 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
     }
 }
 
-/// Counts the leading rows, of `rows` valid ones, that this summary can reuse of an earlier one of the head
-/// over `past_keys` keys.
+/// Counts the leading rows, of `rows` valid ones, to reuse of an earlier summary over `past_keys` keys.
 int HeadObserver::reusable_rows(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const {
     const Block& now = blocks_[head.block];
     const int past_queries = narrow<int>(past.by_query.rows());

@@ -29,8 +29,7 @@ Result<RandomStatistics> random_statistics(const std::shared_ptr<const Model>& m
 Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsRequest& request,
                                                   ThreadPool& pool, const CancelFlag* cancel);
 
-/// Holds what a head does in one text, measured on its last queries (at most 64, so that the cost does not
-/// grow with the text).
+/// Holds what a head does in one text, measured on its last 64 queries, to bound the cost.
 struct TextTraits {
     float punctuation = 0;  // mean weight on punctuation
     /// Weight from the row that predicts to copies of its answer; 0 unless the answer is among the five

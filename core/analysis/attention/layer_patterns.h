@@ -7,8 +7,7 @@
 
 namespace headlight {
 
-/// Holds one block's pattern; each entry is the largest of `step` × `step` cells, −1 if all of them are
-/// masked.
+/// Holds one block's pattern; each entry is the largest of `step` × `step` cells, −1 if all are masked.
 struct BlockPattern {
     int block = 0, step = 1;
     Matrix weights;

@@ -36,8 +36,7 @@ struct PositionsRequest {
 Result<Positions> answer_positions(const Trace& trace, const PositionsRequest& request, ThreadPool& pool,
                                    const CancelFlag* cancel = nullptr);
 
-/// Describes what is shown of a position scheme; a row of the table in positions.cpp, in the order of
-/// PositionScheme.
+/// Describes what is shown of a position scheme; a row in positions.cpp, in the order of PositionScheme.
 struct PositionsRow {
     PositionScheme scheme;
     const char* title;                                       // "Rotary positions (RoPE)"

@@ -21,8 +21,7 @@ enum class WeightsBy { softmax, heaviest, given };
 
 WeightsBy weights_by(const AttentionRule& rule, int head, int query);
 
-/// Returns the steps of one query, for the keys from `first` on. An edited score keeps its computed dot,
-/// scale, cap and bias.
+/// Returns the steps of one query, for keys from `first` on. Edited scores keep dot, scale, cap and bias.
 std::vector<ScoreSteps> score_steps(const Trace& trace, AttentionHead head, int query, int first, int count);
 
 }  // namespace headlight

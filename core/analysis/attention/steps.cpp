@@ -13,8 +13,7 @@ namespace {
 
 constexpr float kMin = -2, kMax = 25;  // keep the largest e^score short enough to read
 
-/// exp = e^(score − shift) of the keys that take part; 1 for all keys of a fully masked row, which is uniform
-/// (MaskPlan).
+/// exp = e^(score − shift) of the keys that take part; 1 for all in a fully masked row (MaskPlan).
 void exponentiate(Steps& s) {
     const bool fully_masked =
         std::none_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.allowed; });

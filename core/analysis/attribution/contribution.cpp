@@ -60,8 +60,7 @@ public:
     }
 
 private:
-    /// Returns how many queries' patterns of all heads a thread holds at once: at most 16 MB unless one query
-    /// is larger.
+    /// Returns the number of queries whose patterns a thread holds at once: 16 MB, or one query if larger.
     int queries_together() const {
         constexpr Index kEntries = 1 << 22;
         return narrow<int>(std::max<Index>(1, kEntries / (Index{heads_} * trace_.key_count(block_))));

@@ -1,5 +1,4 @@
-// Traces attention through all layers of a stack: a graph of tokens, rollout and flow (Abnar and Zuidema
-// 2020).
+// Traces attention through a stack's layers: a graph of tokens, rollout and flow (Abnar and Zuidema 2020).
 #pragma once
 
 #include <string>

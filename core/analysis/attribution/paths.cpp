@@ -132,8 +132,7 @@ Matrix PathWalk::all() const {
     return out;
 }
 
-/// Computes shares of some rows at a time, so that memory grows with n, and only of rows that have been
-/// reached.
+/// Computes shares of some rows at a time, so that memory grows with n, and only of reached rows.
 void PathWalk::pass(int block, const SharesOf& shares_of, ThreadPool& pool) {
     constexpr Index kEntries = 1 << 22;
     Matrix& above = moving_[trace_.config().block(block).stack];

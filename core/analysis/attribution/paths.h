@@ -14,8 +14,7 @@
 
 namespace headlight {
 
-/// Says which heads carry attention from layer to layer: all of a stack's self-attention except those left
-/// out, (block, head).
+/// Says which heads of a stack's self-attention carry attention from layer to layer: all but (block, head).
 struct IncludedHeads {
     int stack = 0;
     std::set<std::pair<int, int>> left_out;
@@ -45,8 +44,7 @@ using SharesOf = std::function<RowShares(int first, int rows)>;
 /// Prepares a block before its rows are requested.
 using BlockShares = std::function<SharesOf(int block)>;
 
-/// ½ (mean pattern of the heads that move) + ½ identity (Abnar and Zuidema 2020); 1 on the diagonal for a row
-/// that no head moves.
+/// ½ (mean pattern of moving heads) + ½ identity (Abnar and Zuidema 2020); the identity where none moves.
 BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included);
 
 /// Tracks how much of each of some rows at the top comes from each token, from the last layer down. MLPs pass

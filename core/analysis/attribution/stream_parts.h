@@ -1,5 +1,4 @@
-// Splits the residual stream of one token into the parts that were added to it, as they arrive at a later
-// attention block.
+// Splits the residual stream of a token into the parts added to it, as a later attention block reads them.
 #pragma once
 
 #include <string>

@@ -17,8 +17,7 @@ Matrix read_through(const Model& model, int block, bool keys, const Matrix& with
 /// [d_head, d_model]: W_O with the weight of the block's post-norm, if there is one (Gemma 2).
 Matrix written_through(const Model& model, int block, const Matrix& output);
 
-/// Explain why a model's heads have no circuits over a vocabulary, or a head none to its logits; "": they
-/// have.
+/// Explain why a model's heads have no circuits over a vocabulary, or a head none to the logits; "": have.
 std::string missing_qk(const Model& model);
 std::string missing_ov(const Model& model, AttentionHead head);
 

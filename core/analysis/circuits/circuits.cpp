@@ -25,8 +25,7 @@ bool comes_before(const CircuitPair& a, const CircuitPair& b) {
     return a.value != b.value ? a.value > b.value : std::pair(a.from, a.to) < std::pair(b.from, b.to);
 }
 
-/// Keeps the `count` largest of a row in a heap whose front is the smallest of them; row[i] is column first +
-/// i.
+/// Keeps the `count` largest of a row in a heap, the smallest in front; row[i] is column first + i.
 void keep_largest(const Eigen::Ref<const Eigen::RowVectorXf>& row, int from, int first, int count,
                   std::vector<CircuitPair>& kept) {
     for (int i = 0; i < row.size(); ++i) {

@@ -35,8 +35,7 @@ struct HeadCircuits {
     int tokens = 0;     // first tokens of the vocabulary, searched for pairs
     float copying = 0;  // Σ λ / Σ |λ| over the eigenvalues of the OV circuit; 1: each token promotes itself
     float previous = 0;  // mean weight on the previous token in a text of average tokens, by positions alone
-    /// mean over tokens: standard deviations of a token's score with itself as key above the mean key; each
-    /// score NaN if undefined
+    /// mean over tokens: standard deviations of the score with itself above the mean key; NaN if undefined
     float duplicate = 0;
 };
 

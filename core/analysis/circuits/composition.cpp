@@ -34,8 +34,7 @@ Readings readings(const ModelConfig& c, int writer, int reader) {
     return {earlier, earlier && !cross, earlier && !cross};
 }
 
-/// Holds what a head writes with: W_V [d_model, d_head], W_O [d_head, d_model], and the products that norms
-/// need.
+/// Holds a head's W_V [d_model, d_head] and W_O [d_head, d_model], and the products that norms need.
 struct Writer {
     int index;
     Matrix out, value_gram, output_gram;  // W_O; W_Vᵀ W_V; W_O W_Oᵀ

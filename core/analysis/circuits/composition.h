@@ -28,8 +28,7 @@ struct ComposedPair {
 inline constexpr int kRankedCompositions = 400;
 
 struct Composition {
-    /// [reading heads, writing heads] (ModelConfig::head_index); NaN: no path from one to the other, or not
-    /// requested
+    /// [reading heads, writing heads] (ModelConfig::head_index); NaN: no path, or not requested
     Matrix of[kCompositionKinds];
     float random = 0;                                     // value of unrelated matrices: 1 / √d_model
     std::string refusal;                                  // why there is none, or ""

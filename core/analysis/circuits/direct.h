@@ -11,8 +11,7 @@ namespace headlight {
 /// pass (Elhage et al. 2021): linear, so that the logits of parts add up to those of the whole.
 class DirectPath {
 public:
-    /// Returns none if there is no direct path: post-norm models, stacks before the last, models without a
-    /// head.
+    /// Returns none if there is no direct path: post-norm, stacks before the last, no head.
     static std::optional<DirectPath> at(const Trace& trace, int position);
 
     /// [rows, vocab] for vectors [rows, d_model], without the two biases below.

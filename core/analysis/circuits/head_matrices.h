@@ -25,8 +25,7 @@ struct ValueFactors {
 };
 ValueFactors value_factors(const Model& model, AttentionHead head);
 
-/// Returns the singular values of down · up, descending: d_head of them, because the product has no higher
-/// rank.
+/// Returns the singular values of down · up, descending: d_head of them, the highest rank of the product.
 Vector singular_values(const ValueFactors& factors);
 
 /// Returns the singular values of one matrix, descending; the smaller of its dimensions should be small.

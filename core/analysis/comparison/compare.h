@@ -39,8 +39,7 @@ Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alig
                                       const CancelFlag* cancel = nullptr);
 bool same_heads(const ModelConfig& a, const ModelConfig& b);
 
-/// Compares the probability of one token, or class, in two runs. If one run lacks it: probability 0, else
-/// NaN.
+/// Compares the probability of a token, or class, in two runs. In a run without it: probability 0, else NaN.
 struct ProbabilityChange {
     int id = 0;  // in A's vocabulary, or −1
     std::string label;

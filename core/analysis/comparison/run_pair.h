@@ -19,8 +19,7 @@ struct Runs {
     operator const Trace&() const { return shown; }
 };
 
-/// Says what A, the shown run, is compared with: another of its heads, the model's own pass, or the other
-/// run.
+/// Says what A, the shown run, is compared with: another head, the model's own pass, or the other run.
 enum class Versus { head, unchanged, other };
 
 struct RunPair {

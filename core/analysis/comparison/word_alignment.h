@@ -33,8 +33,7 @@ struct WordAlignmentRequest {
 Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentRequest& request,
                                             ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Counts pairs of rows whose strongest columns are in reverse order: 0 if the target keeps the source's
-/// order.
+/// Counts pairs of rows whose strongest columns are in reverse order: 0 if the order is kept.
 int count_crossings(const std::vector<int>& strongest);
 
 /// Entropy of the mean row minus mean entropy of the rows, in bits: the mutual information of query and key,

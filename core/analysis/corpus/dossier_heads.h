@@ -8,8 +8,7 @@
 
 namespace headlight {
 
-/// Makes a trace of one token, without weights, of a model with the heads that the file names: enough to show
-/// the dossier.
+/// Makes a trace of one token, without weights, with the heads that the file names, to show the dossier.
 Result<std::shared_ptr<const Trace>> trace_of_dossier(const std::string& file);
 
 }  // namespace headlight

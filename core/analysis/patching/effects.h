@@ -1,5 +1,4 @@
-// Measures what changes do to the metric: heads ablated one by one, the changes in force, one after another;
-// and which heads moved.
+// Measures effects on the metric: of heads ablated one by one, of changes in order; and which heads moved.
 #pragma once
 
 #include <functional>
@@ -11,8 +10,7 @@
 
 namespace headlight {
 
-/// Holds the effect of ablating each head: the change of the metric, and of its token A's probability, logit
-/// and log p.
+/// Holds the effect of ablating each head: on the metric, and on its token A's probability, logit and log p.
 struct HeadEffects {
     Metric metric;  // resolved
     PerHead<float> change, probability, logit, log_probability;

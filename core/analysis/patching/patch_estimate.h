@@ -1,5 +1,4 @@
-// Attribution patching (Nanda 2023; Syed et al. 2023): estimates all cells of a patching map from one reverse
-// pass.
+// Attribution patching (Nanda 2023; Syed et al. 2023): estimates a whole patching map by one reverse pass.
 #pragma once
 
 #include "analysis/patching/patch_map.h"

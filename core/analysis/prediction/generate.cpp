@@ -167,8 +167,7 @@ private:
         return out;
     }
 
-    /// Runs beam search; ends when the best running draft scores no better than the worst of `beams` finished
-    /// ones.
+    /// Runs beam search, until the best running draft scores no better than the worst of `beams` finished.
     Result<Generation> beam_search(Hypothesis first) {
         const size_t beams = std::min(asked_.sampling.beams, kMaxBeams);
         std::vector<Hypothesis> running{std::move(first)}, done;

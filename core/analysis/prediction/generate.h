@@ -55,8 +55,7 @@ Result<Generation> generate(const std::shared_ptr<const Model>& model, const For
                             const GenerationRequest& asked, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr, const Trace* past = nullptr);
 
-/// Returns the ids that a model adds to its input (without the end token), or an encoder's whole text with
-/// its masks filled.
+/// Returns the ids that a model adds (without the end token), or an encoder's text with its masks filled.
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
                                        const ForwardRequest& request, const GenerationRequest& asked,
                                        ThreadPool& pool);

@@ -52,8 +52,7 @@ struct Attribution {
     int against = -1;                // the token whose logit is subtracted; −1: none
     float logit = 0;                 // explained value, before the logits' soft cap
     float probability = 0;
-    /// its probability (against another token: the difference of the logits) after each layer; row 0: the
-    /// embeddings
+    /// its probability (against another token: the logit difference) after each layer; row 0: the embeddings
     std::vector<float> after_layer;
     std::vector<LogitPart> parts;  // sum to `logit`; empty if no direct path leads to the logits
 };

@@ -59,8 +59,7 @@ struct MetricValues {
 };
 MetricValues operator-(const MetricValues& x, const MetricValues& y);
 
-/// Evaluates it on the logits [vocab] at its position; `unchanged`: those of the unchanged run, for a
-/// divergence.
+/// Evaluates it on the logits [vocab] at its position; `unchanged`: of the unchanged run, for a divergence.
 MetricValues evaluate(const Metric& metric, const Vector& logits, const Vector& unchanged);
 /// Returns its gradient by each of these logits [vocab].
 Vector metric_gradient(const Metric& metric, const Vector& logits, const Vector& unchanged);

@@ -143,8 +143,7 @@ std::optional<MetricKind> take_kind(std::string& text) {
     return std::nullopt;
 }
 
-/// Removes quotes around all of "ball - car" or "log p ball", which are a command's; quotes around a token
-/// belong to it.
+/// Removes a command's quotes around "ball - car" or "log p ball"; quotes around a token belong to it.
 std::string without_outer_quotes(const std::string& text) {
     if (!is_quoted(text)) return text;
     const std::string inside = trimmed(text.substr(1, text.size() - 2));

@@ -93,8 +93,7 @@ bool has_blank_first(std::string_view bytes) {
     return bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
 }
 
-/// Matches characters that leave no visible mark: spaces of other widths, joiners, variation selectors, marks
-/// of direction and order.
+/// Matches invisible characters: spaces of other widths, joiners, variation selectors, marks of direction.
 bool leaves_no_mark(char32_t c) {
     return c == 0xA0 || c == 0xAD || c == 0x34F || c == 0x61C || c == 0x180E ||
            (c >= 0x2000 && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) ||

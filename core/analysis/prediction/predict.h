@@ -28,15 +28,13 @@ Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool);
 /// model at its class token. Empty for models without a head.
 std::vector<int> predicting_positions(const Trace& trace);
 
-/// Returns the `count` most probable tokens (or classes) at a position of the output sequence, most probable
-/// first.
+/// Returns the `count` most probable tokens (or classes) at a position of the output, most probable first.
 std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool);
 
 /// Labels a token for users: its text, "⟨E4⟩" for part of a character, "↵" for a line break.
 std::string token_label(const Tokenizer& tokenizer, int id);
 
-/// Labels a sequence's tokens, parts of a character as "天 1/3"; by ids ("#17") without a tokenizer. `stack`:
-/// whose sequence it is.
+/// Labels a sequence's tokens, parts of a character as "天 1/3"; by ids ("#17") without a tokenizer.
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack);
 
 std::vector<std::string> token_labels(const Trace& trace, int stack);
@@ -45,8 +43,7 @@ std::vector<std::string> token_labels(const Trace& trace, int stack);
 std::string prediction_label(const Model& model, int id);
 /// Labels it for a list, where a leading space would not show: "␣own".
 std::string listed_label(const Model& model, int id);
-/// Labels a token of a stack's own vocabulary for a list: a translator's source may have another than its
-/// target.
+/// Labels a token of a stack's own vocabulary for a list: a translator may have two vocabularies.
 std::string listed_label(const Model& model, int id, int stack);
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
-// Completes the beginning of a token that the user typed, from the model's vocabulary, the most probable
-// first.
+// Completes a typed beginning of a token from the model's vocabulary, the most probable first.
 #pragma once
 
 #include <string>

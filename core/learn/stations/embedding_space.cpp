@@ -57,8 +57,7 @@ std::optional<AskedWord> asked_word(const Model& model, const std::string& word)
                      table_rows(table, *ids).colwise().mean().transpose()};
 }
 
-/// Adds the word's neighbors that can be named: not its own tokens, nor parts of characters, nor a name
-/// already present.
+/// Adds the word's neighbors that can be named: no own tokens, parts of characters or repeated names.
 void add_neighbors(Space& space, const Model& model, const AskedWord& word,
                    const std::vector<Neighbor>& near) {
     int left = kNeighbors;

@@ -30,8 +30,7 @@ struct FormationRun {
     int appearance() const;
 };
 
-/// Opens run.json, and the model of each step: of the last one in the folder itself, of the others in folders
-/// checkpoint-STEP.
+/// Opens run.json, and the model of each step: the last in the folder itself, others in checkpoint-STEP.
 Result<std::shared_ptr<const FormationRun>> open_formation_run(const std::filesystem::path& folder);
 
 /// Returns the built-in run, opened once.

@@ -33,8 +33,7 @@ struct MaskedScores {
     int query = 0, shown = 0;                // selected one, and its row
 };
 
-/// Makes the selected mask from the program's own table (model/interventions/mask.h); padding: the last
-/// tokens.
+/// Makes the selected mask from the program's table (model/interventions/mask.h); padding: the last tokens.
 class ChosenMask {
 public:
     ChosenMask(const MasksState& state, int keys)

@@ -1,5 +1,4 @@
-// Station "Masks": causal, padding or none on the user's sentence, and the effect of masking before or after
-// softmax.
+// Station "Masks": causal, padding or none on the user's sentence, before or after softmax.
 #pragma once
 
 #include "learn/station.h"

@@ -1,5 +1,4 @@
-// Station "Attention without weights": vectors V, scores V·Vᵀ, a normalizer, Y = A·V; and the embedding space
-// of the vectors.
+// Station "Attention without weights": V, scores V·Vᵀ, a normalizer, Y = A·V; and the embedding space.
 #pragma once
 
 #include "learn/station.h"

@@ -73,8 +73,7 @@ Curves waves(const Matrix& table, int width, double base) {
     return out;
 }
 
-/// Plots the dot products of the first position and of a middle one with later ones, beside the sum of
-/// cosines.
+/// Plots the dot products of the first and of a middle position with later ones, beside the sum of cosines.
 Curves by_distance(const Matrix& table, int width, double base) {
     const int count = narrow<int>(table.rows());
     Curves out;

@@ -1,5 +1,4 @@
-// Station "Positions": sinusoids, why all positions differ, and how two compare; and the open model without
-// them.
+// Station "Positions": sinusoids, why all differ, how two compare, and the open model without them.
 #pragma once
 
 #include "learn/station.h"

@@ -156,8 +156,7 @@ std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadV
     return out;
 }
 
-/// Shows the heads' output after W_O: the vectors if they are small, else their lengths at the selected
-/// query.
+/// Shows the heads' output after W_O: small vectors, else their lengths at the selected query.
 Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vector<HeadOutcome>& outcomes,
                     ThreadPool& pool) {
     const Matrix together = project_heads(in, x, x.heads, outcomes, pool);

@@ -21,8 +21,7 @@ struct QkvState {
 
 Result<Page> qkv_page(const StationInput& input, const QkvState& state, ThreadPool& pool);
 
-/// Cuts or repeats the identity of d rows to `columns` columns: column c takes entry (first + c) mod d of a
-/// vector.
+/// Cuts or repeats the identity of d rows to `columns` columns: column c is entry (first + c) mod d.
 Matrix identity_columns(Index d, Index columns, Index first = 0);
 
 /// Holds the results of a head with these matrices on a sentence.
@@ -35,8 +34,7 @@ struct HeadOutcome {
 HeadOutcome head_outcome(ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
                          const std::vector<std::vector<bool>>& allowed);
 
-/// ½ Σ |a − b| per query, averaged over the queries: how much weight two patterns [queries, keys] give to
-/// different keys, 0 … 1.
+/// ½ Σ |a − b|, averaged over queries: the weight that two patterns [queries, keys] give to different keys.
 float moved_weight(const Matrix& a, const Matrix& b);
 
 }  // namespace headlight::learn

@@ -36,8 +36,7 @@ std::string source_name(MatrixSource source, const HeadInputs& x);
 
 HeadVectors head_vectors(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& sources,
                          const QkvState& state);
-/// Runs a head with these matrices; with its own M_q and M_k it gives its own pattern, under all rules of the
-/// model.
+/// Runs a head with these matrices; with its own M_q and M_k: its own pattern, under all rules.
 HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& sources,
                        const QkvState& state);
 

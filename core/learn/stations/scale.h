@@ -1,5 +1,4 @@
-// Station "Why divide by √d_k": the variance of q · k grows with the width of a head; softmax with and
-// without the division.
+// Station "Why divide by √d_k": q · k varies more in wide heads; softmax with and without dividing.
 #pragma once
 
 #include "learn/station.h"

@@ -38,8 +38,7 @@ std::array<int, 3> small_vector(const std::string& word) {
     return v == std::array<int, 3>{} ? std::array<int, 3>{1, 0, 1} : v;
 }
 
-/// Returns the index in `others` of the word `words[at]`, at the same position if several are equal; −1:
-/// none.
+/// Returns the index in `others` of `words[at]`, at the same position if several are equal; −1: none.
 int same_word(const std::vector<std::string>& words, int at, const std::vector<std::string>& others) {
     auto left = std::count(words.begin(), words.begin() + at + 1, words[at]);
     for (int i = 0; i < isize(others); ++i)

@@ -1,5 +1,4 @@
-// Makes words with three numbers each, small enough to follow by hand, and labels and edited numbers that
-// stations share.
+// Makes words with three numbers each, to follow by hand, and labels and edited numbers for stations.
 #pragma once
 
 #include <string>
@@ -13,16 +12,14 @@ namespace headlight::learn {
 inline constexpr int kMaxWords = 128;
 inline constexpr const char* kArticleText = "Bark is very cute and he is a dog";
 
-/// Splits a text into words at spaces, without the punctuation around them; the article's sentence if there
-/// are none.
+/// Splits a text into words at spaces, without the punctuation around them; if none: the article's.
 std::vector<std::string> words_of(const std::string& text);
 
 /// Returns which of these words the selected token belongs to, at the same position if several are equal; the
 /// last if none is selected.
 int chosen_word(const StationInput& input, const std::vector<std::string>& words);
 
-/// Returns the first tokens of these words as keys of the selected block; no keys if the block does not read
-/// them.
+/// Returns the first tokens of these words as keys of the selected block; none if it does not read them.
 Cells cells_of_words(const StationInput& input, const std::vector<std::string>& words);
 
 /// Returns whether the keys of the selected block are the tokens of the text.
@@ -42,8 +39,7 @@ Matrix edited(const std::vector<float>& values, const Matrix& own);
 /// Returns written_vector(); "length 3.21" for more than four numbers.
 std::string vector_text(const Eigen::Ref<const Eigen::RowVectorXf>& v);
 
-/// Shows one query's weights as bars, without masked ones, with all queries beside them and the entropy as a
-/// note.
+/// Shows one query's weights as bars, without masked ones, beside those of all queries, and the entropy.
 BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query);
 
 /// Shows a vector per word, its entries counted from 1; `editable`: the state's field, or "".

@@ -83,8 +83,7 @@ bool is_word(const std::string& label) {
                        [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
-/// Shows for each source token the largest weight of a written one on it; marks the smallest of these words
-/// as dropped.
+/// Shows each source token's largest weight from a written one; marks the smallest as dropped.
 BarRows::Row dropped_row(const Translated& t, const Matrix& pattern) {
     const Vector max = most_looked_at(pattern);
     int min = -1;

@@ -15,8 +15,7 @@ struct ThreeUsesState {
 
 Result<Page> three_uses_page(const StationInput& input, const ThreeUsesState& state, ThreadPool& pool);
 
-/// Lists the parts of the selected head's block, with the values of one token: the selected query's, else the
-/// second.
+/// Lists the parts of the selected head's block with the values of the selected query, else of the second.
 Table block_parts_table(const Trace& trace, AttentionHead head, int query, ThreadPool& pool);
 
 }  // namespace headlight::learn

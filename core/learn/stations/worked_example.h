@@ -15,8 +15,7 @@ struct WorkedExampleState {
     void visit(ControlVisitor& v);
 };
 
-/// Returns the numbers of a state: small integers of our own unless edited, because the article's are in
-/// images.
+/// Returns the numbers of a state: our small integers unless edited; the article's are images.
 WorkedInput worked_input(const WorkedExampleState& state);
 
 Result<Page> worked_example_page(const StationInput& input, const WorkedExampleState& state,

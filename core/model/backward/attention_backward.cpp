@@ -15,8 +15,7 @@ namespace headlight {
 
 namespace {
 
-/// C = A B, or C += A B if `added`, by panels of B on the calling thread; a: [rows, depth], b: [depth,
-/// width].
+/// C = A B, or C += A B if `added`, by panels of B on this thread; a: [rows, depth], b: [depth, width].
 void multiply(ConstMatrixRef a, ConstMatrixRef b, MatrixRef c, bool added) {
     constexpr Index kDepth = 192;  // a panel of b fits the first-level cache
     static thread_local std::vector<float> panel(kPanel * kDepth);

@@ -1,5 +1,4 @@
-// Runs the reverse pass: mirrors the forward pass, from the last stack to the first, each from its final norm
-// down to its layer 0.
+// Runs the reverse pass, from the last stack to the first, each from its final norm down to layer 0.
 #include "model/backward/backward.h"
 
 #include <algorithm>
@@ -80,8 +79,7 @@ void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds,
     }
 }
 
-/// Builds the inverse rotation of every token: the transpose of its rotation, scaled by the same attention
-/// factor.
+/// Builds the inverse rotation of every token: its transpose, scaled by the same attention factor.
 RopeTables inverse_rope(const Pass& pass) {
     RopeTables tables(pass);
     for (RopeTable* table : {&tables.global, &tables.local}) table->sine *= -1;

@@ -57,8 +57,7 @@ struct GradientTile {
     int output = 0;             // which output, as GradientSeed counts them
 };
 
-/// Receives the gradients that grow with n², which are not kept. Visits the last layer first; skips blocks
-/// that a change skips.
+/// Receives the gradients that grow with n² and are not kept, the last layer first, without skipped blocks.
 class GradientObserver {
 public:
     virtual ~GradientObserver() = default;

@@ -49,11 +49,9 @@ private:
     std::vector<int> token_of_;
 };
 
-/// Returns the queries whose own z determines that of `rows`: the same, or all where a head's z is its mean
-/// over queries.
+/// Returns the queries whose own z determines that of `rows`: the same, or all if a head's z is its mean.
 GradientRows query_rows(const AttentionRule& rule, const GradientRows& rows);
-/// Returns the tokens whose input to self-attention reaches these queries: the queries and the keys that they
-/// may weigh.
+/// Returns the tokens whose input to self-attention reaches these queries: themselves and their keys.
 GradientRows entering_rows(const AttentionRule& rule, const GradientRows& queries);
 
 }  // namespace headlight

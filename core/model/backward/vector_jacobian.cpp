@@ -87,8 +87,7 @@ void activation_vjp(ThreadPool& pool, const HiddenRows& h, std::span<const int> 
     });
 }
 
-/// Pads rows of [rows, hidden]: at a stride of a multiple of 4 KB they would all map to one set of the
-/// first-level cache.
+/// Pads rows of [rows, hidden]: at a stride of a multiple of 4 KB they would share one set of the L1 cache.
 struct PaddedRows {
     static constexpr Index kApart = 16;
     Matrix memory;

@@ -1,6 +1,5 @@
-// Marian (Junczys-Dowmunt et al. 2018), the architecture of "Attention Is All You Need" (Vaswani et al.
-// 2017), with sinusoidal positions, and BART (Lewis et al. 2020), with learned ones: post-norm encoder and
-// decoder.
+// Marian (Junczys-Dowmunt et al. 2018), the transformer of Vaswani et al. 2017 with sinusoidal positions, and
+// BART (Lewis et al. 2020), with learned ones: post-norm encoder and decoder.
 #include <cmath>
 
 #include "base/quoted.h"

@@ -1,5 +1,4 @@
-// BLOOM (Le Scao et al. 2022): ALiBi in place of position embeddings (Press et al. 2022), a norm on the
-// embeddings.
+// BLOOM (Le Scao et al. 2022): ALiBi instead of position embeddings (Press et al. 2022), normed embeddings.
 #include "model/families.h"
 
 namespace headlight {

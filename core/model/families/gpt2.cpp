@@ -1,5 +1,4 @@
-// GPT-2 (Radford et al. 2019): pre-norm, learned positions, one matrix for q, k and v; Conv1D weights are
-// [in, out].
+// GPT-2 (Radford et al. 2019): pre-norm, learned positions, q, k and v in one matrix; weights are [in, out].
 #include "model/families.h"
 
 namespace headlight {

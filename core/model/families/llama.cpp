@@ -96,8 +96,7 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-/// Applies the traits of both generations of Gemma: norm weights stored less 1, embeddings scaled by
-/// √d_model.
+/// Applies the traits of both generations of Gemma: norm weights less 1, embeddings times √d_model.
 void make_gemma(ConfigReader& r, ModelConfig& c) {
     c.stacks[0].vocab = c.vocab = r.vocabulary(256000);
     c.context = r.context({"max_position_embeddings"}, 8192);

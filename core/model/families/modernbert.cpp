@@ -1,5 +1,4 @@
-// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global and the
-// others local.
+// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global.
 #include "model/families.h"
 #include "model/loading/rope_config.h"
 

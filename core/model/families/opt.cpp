@@ -1,5 +1,4 @@
-// OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU; OPT-350M is post-norm with narrow
-// embeddings.
+// OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU; OPT-350M: post-norm, narrow embeddings.
 #include "model/families.h"
 
 namespace headlight {

@@ -47,12 +47,10 @@ enum class Blocks { usual, encoder, decoder, cross, all };
 /// Means "to the end", also as the text grows.
 inline constexpr int kToEnd = 1 << 24;
 
-/// Bounds scores and temperatures so that they never overflow together: |score|, and the smallest temperature
-/// above 0 (hard).
+/// Bounds scores and temperatures against overflow: |score|, and the smallest temperature above 0 (hard).
 inline constexpr float kLargestScore = 1e30f, kMinTemperature = 1e-6f;
 
-/// kNoPositions: the value of a change that switches positions off; kLargestSeed bounds the seed that
-/// shuffles them.
+/// kNoPositions: the value that switches positions off; kLargestSeed bounds the seed that shuffles them.
 inline constexpr float kNoPositions = -1, kLargestSeed = 1 << 20;
 
 /// Describes one change. Block −1 means all blocks in `blocks`, head −1 every head.
@@ -60,8 +58,7 @@ struct Change {
     ChangeKind kind = ChangeKind::zero;
     int block = -1, head = -1;
     int query = -1, key = -1;  // mask, unmask, score; patches, noise: query is the first position
-    /// temperature (0: hard, infinite: uniform); score; seed of shuffled positions (kNoPositions: none) or of
-    /// noise
+    /// temperature (0: hard, infinite: uniform); score; seed of positions (kNoPositions: none) or noise
     float value = 0;
     /// freeze: [queries, keys]; patches, noise: [positions, width]; null: no effect
     std::shared_ptr<const Matrix> pattern;

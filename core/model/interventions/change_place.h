@@ -16,8 +16,7 @@ int find_block(const ModelConfig& config, const std::string& layer);
 /// Returns whether a block is its layer's self-attention, so that its number identifies the layer too.
 bool is_layer(const ModelConfig& config, int block);
 
-/// Removes "@2.0", "@cross.0", "@encoder" or "@*" from the end; returns true if there was none or the place
-/// exists.
+/// Removes "@2.0", "@cross.0", "@encoder" or "@*" from the end; true if there was none or it exists.
 bool take_place(const ModelConfig& config, std::string& text, Change& change);
 /// Spells the place; "" for the usual blocks.
 std::string place_name(const ModelConfig& config, const Change& change);

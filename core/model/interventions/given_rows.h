@@ -40,8 +40,7 @@ struct GivenRows {
     ReplacedRows replaced(const ReplacedRows* past, int first, ConstMatrixRef rows) const;
     /// Zeroes gradients by computed rows that are replaced; positions: of each gradient row.
     void zero_replaced(std::span<const int> positions, MatrixRef gradients) const;
-    /// Returns whether a position has the same given row in both, so that passes may share what depends on
-    /// it.
+    /// Returns whether a position has the same given row in both, so that passes may share its results.
     bool same_row(const GivenRows& other, int row) const;
 };
 

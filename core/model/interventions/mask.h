@@ -91,8 +91,7 @@ struct MaskPlan {
     int keys = 0;                           // total
     std::vector<std::vector<bool>> masked;  // per query: masked keys within its range; empty rows: none
 
-    /// Builds the plan of self-attention over as many tokens as `sentences` has. Unusable once `cancel` was
-    /// set.
+    /// Builds the plan of self-attention over the tokens of `sentences`. Unusable once `cancel` was set.
     static MaskPlan make(const Mask& mask, const MaskParams& own, std::span<const int> sentences,
                          const CancelFlag* cancel = nullptr);
     /// Lets every query attend to every key, as in cross-attention.

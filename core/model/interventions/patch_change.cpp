@@ -8,8 +8,7 @@ namespace headlight {
 
 namespace {
 
-/// Returns whether a place suits the kind: a head, or a layer's self-attention block, which identifies the
-/// layer.
+/// Returns whether a place suits the kind: a head, or a layer's self-attention block.
 bool has_place(ChangeKind kind, const ModelConfig& c, const Change& change) {
     if (kind == ChangeKind::patch_head) return change.head >= 0;
     if (change.block < 0 || change.head >= 0) return false;

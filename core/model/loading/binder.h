@@ -23,8 +23,7 @@ public:
     /// Binds name.weight and, with `bias`, name.bias ("gamma" and "beta" in old files).
     Norm norm(const std::string& name, int64_t width, bool bias);
     Norm norm(const std::string& name) { return norm(name, c_.d_model, c_.norm_bias); }
-    /// Binds name.weight and, with `bias`, name.bias; in a GGUF file, the bias if it is stored, because only
-    /// the tensors say.
+    /// Binds name.weight and, with `bias` (in a GGUF file: if stored), name.bias.
     Linear linear(const std::string& name, int64_t in, int64_t out, bool bias);
     /// Binds GPT-2's Conv1D: [in, out].
     Linear conv1d(const std::string& name, int64_t in, int64_t out);

@@ -61,8 +61,7 @@ namespace {
 constexpr int64_t kMaxIds = 1 << 23;
 constexpr size_t kMaxRules = 1 << 16;
 
-/// Reads an entry that is one id or a list of ids; −1 means none, and an inner list counts if it holds one
-/// id.
+/// Reads an entry that is one id or a list of ids; −1: none; an inner list counts if it holds one id.
 Status read_ids(const Json& root, const char* key, const std::string& name, std::vector<int>& out) {
     const Json* value = json_find(root, or_null(key));
     if (!value) return success();

@@ -45,8 +45,7 @@ public:
     /// Reads the sizes that nearly every family has, within sane limits; heads: of the first stack.
     void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default,
                 const std::optional<HeadDim>& own = {});
-    /// Reads the heads of one stack. d_head is d_model / heads, which must be whole, unless the class has its
-    /// own key for it.
+    /// Reads the heads of a stack. d_head is d_model / heads, which must be whole, unless it has its own key.
     void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback,
                const std::optional<HeadDim>& own = {});
     /// Reads the number of key/value heads; null means one per query head, in classes that allow it.
@@ -62,8 +61,7 @@ public:
     /// those that `sliding` selects.
     std::vector<int> windows(int layers, int window, bool (*sliding)(int layer));
 
-    /// Refuses add_cross_attention: such layers also read another model's encoder, which the folder does not
-    /// hold.
+    /// Refuses add_cross_attention: such layers also read an encoder that the folder does not hold.
     void refuse_cross_attention();
     /// Reads "architectures"; empty if missing.
     std::vector<std::string> architectures();

@@ -11,8 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// Reads rope.scaling.factor or its older name; linear unless the file says otherwise; 0 means none
-/// (llama.cpp).
+/// Reads rope.scaling.factor or its older name; linear by default; 0: none (llama.cpp).
 Json rope_scaling(const Gguf& file, const std::string& prefix) {
     const Json& type = file.value(prefix + "rope.scaling.type");
     if (type == "none") return nullptr;
@@ -27,8 +26,7 @@ Json rope_scaling(const Gguf& file, const std::string& prefix) {
     return out["rope_type"] == "linear" && out["factor"] == 1 ? Json(nullptr) : out;
 }
 
-/// Refuses files that hold no model: the format also stores adapters, image projectors and quantization
-/// statistics.
+/// Refuses files without a model: the format also stores adapters, projectors, quantization statistics.
 Status check_is_model(const Gguf& file, const std::string& name) {
     const Json& type = file.value("general.type");
     if (!type.is_string() || type == "model") return success();
@@ -36,8 +34,7 @@ Status check_is_model(const Gguf& file, const std::string& name) {
                  " (general.type), not a model; use the model's own file."};
 }
 
-/// Refuses mixtures of experts before their tensors are found missing: by the metadata, or by the experts'
-/// router.
+/// Refuses mixtures of experts by the metadata or the router, before tensors are found missing.
 Status check_dense(const Gguf& file, const std::string& name) {
     const Json& architecture = file.value("general.architecture");
     const std::string key =
@@ -96,8 +93,7 @@ Json gemma2_scalar(const Json& config) {
     return largest ? Json(number("hidden_size") / number("num_attention_heads")) : config["head_dim"];
 }
 
-/// Fills in the width of a head if the file omits it (llama.cpp: embedding_length / head_count, for every
-/// family).
+/// Fills in the width of a head if the file omits it (llama.cpp: embedding_length / head_count).
 void complete_head_width(Json& config) {
     const auto count = [&](const char* key) {
         return config.contains(key) && config[key].is_number_unsigned() ? config[key].get<uint64_t>() : 0;

@@ -30,8 +30,7 @@ struct AttentionCount {
 
 std::vector<AttentionCount> attention_counts(const ModelConfig& config);
 
-/// Counts the weights of a model's matrices: no biases, norms or positions; includes the unembedding even if
-/// it is tied.
+/// Counts the weights of a model's matrices: no biases, norms or positions; the unembedding even if tied.
 struct MatrixCount {
     int64_t embedding = 0, attention = 0, mlp = 0, unembedding = 0;
     int64_t all() const { return embedding + attention + mlp + unembedding; }

@@ -1,5 +1,4 @@
-// Reads rotary positions as transformers does: RotaryEmbeddingConfigMixin and ROPE_INIT_FUNCTIONS in
-// modeling_rope_utils.py.
+// Reads rotary positions as transformers does (ROPE_INIT_FUNCTIONS in modeling_rope_utils.py).
 #include "model/loading/rope_config.h"
 
 #include <algorithm>
@@ -79,8 +78,7 @@ void read_scaling(ConfigReader& r, const ModelConfig& c, const Json& parameters,
 }
 
 /// Converts the number of dimensions that a class computes per head: of an odd number the next one is rotated
-/// too, with the frequencies of the odd number. Returns false if the class in transformers cannot compute it
-/// either.
+/// too, with the frequencies of the odd number. Returns false if transformers cannot compute it either.
 bool count_dims(Rope& rope, double count, int d_head, RopeKeys::Rotated rotated) {
     if (!(count > -1 && count <= d_head)) return false;
     const int counted = int(count), rotated_dims = counted + counted % 2;
@@ -102,8 +100,7 @@ bool count_dims(Rope& rope, double count, int d_head, RopeKeys::Rotated rotated)
     return false;
 }
 
-/// Returns the width of a head for its rotation: a head_dim counts even in classes that split heads without
-/// it.
+/// Returns the width of a head for its rotation: head_dim counts even in classes that do not split by it.
 double rotary_width(ConfigReader& r, const ModelConfig& c) {
     const double own = r.keep(json_number(r.root(), or_null("head_dim"), 0, r.file()), 0.0);
     return own == 0 ? double(c.stacks[0].d_head) : own;

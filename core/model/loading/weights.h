@@ -11,8 +11,7 @@
 
 namespace headlight {
 
-/// Lists the shards that an index file names, each once and in order. Refuses names that leave the folder:
-/// the index is untrusted.
+/// Lists the shards that an (untrusted) index file names, once, in order. Refuses names outside the folder.
 Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name);
 
 /// Holds all tensors of a folder or of a GGUF file. Whole matrices stay mapped and are decoded where they are
@@ -45,8 +44,7 @@ public:
     /// Returns the folder or file, for messages.
     const std::string& place() const { return place_; }
 
-    /// Returns the tensor's values as float32, row-major. Fails if the name is missing or the shape differs,
-    /// and says both.
+    /// Returns the tensor's values as float32, row-major. Fails if it is missing or of another shape.
     Result<const float*> tensor(const std::string& name, const std::vector<int64_t>& shape);
 
     /// Returns a matrix as stored: [out, in], or [in, out]. GGUF stores every matrix [out, in].
