@@ -1,5 +1,4 @@
-// Lists the declared options and file formats as JSON, for the Python package's signatures
-// (tests/docs/python_options.py).
+// Lists options and file formats as JSON, for the Python package (tests/docs/python_options.py).
 #include <CLI/CLI.hpp>
 
 #include "cli/manual.h"

@@ -33,8 +33,7 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     return std::optional(std::pair{query, key});
 }
 
-/// Returns the other run's input: another text, or the first one's. A trace cannot be run again, but another
-/// model can read its tokens.
+/// Returns the other run's input: another text, or the first one's; of a trace its tokens, for another model.
 Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     InputOptions other = o.input;
     clear_changes(other);

@@ -45,8 +45,7 @@ private:
 /// The last picture, redrawn only if a curve changed.
 class CurvePicture {
 public:
-    /// Draws curves from `left` to `right` over a color, all in window pixels, clipped to a box. Once a
-    /// frame: the draw list names the texture.
+    /// Draws curves from `left` to `right` over a color, in window pixels, clipped to a box. Once per frame.
     void draw(ImDrawList& list, const PixelBox& box, float left, float right,
               std::span<const LevelCurve> curves, ImU32 back);
 

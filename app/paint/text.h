@@ -33,8 +33,7 @@ struct DrawnText {
 
 class TextPainter {
 public:
-    /// Loads the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
-    /// begins. All lengths below are points.
+    /// Loads all fonts into the atlas for this scale (pixels per point), before a frame. Lengths are points.
     void load(float scale);
     /// Frees pictures not drawn for long; between frames, because the last draw list names them.
     void begin_frame();

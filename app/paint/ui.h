@@ -116,8 +116,7 @@ public:
     void chevron(ImVec2 center, float arm, ImU32 color);
     /// A cubic curve with horizontal ends.
     void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
-    /// Draws such curves from the left side of a rectangle to its right, in order, on the plain window color,
-    /// clipped to it; once a frame.
+    /// Draws such curves from left to right of a rectangle, clipped to it, on the window color; once a frame.
     void curves(Rect r, std::span<const LevelCurve> all);
     void disc(ImVec2 center, float radius, ImU32 color);
     void ring(ImVec2 center, float radius, ImU32 color, float width);

@@ -5,8 +5,7 @@
 
 namespace headlight {
 
-/// The cells of a rule: the shown cell, its row, its column, or its key for this query and all later ones,
-/// generated ones included.
+/// The cells of a rule: the shown cell, its row, its column, or its key for this and later queries.
 enum class RuleCells { cell, row, column, later };
 
 struct RulePanel {
@@ -24,8 +23,7 @@ struct Rule {
 
 /// A change of a rule's cells, with no block or head yet.
 Change cells_of_rule(RuleCells cells, bool masks, std::pair<int, int> cell);
-/// Rules for these cells, from the shown head only to all layers that read the same tokens; for encoder and
-/// decoder also everywhere.
+/// Rules for these cells, of the shown head up to all layers that read these tokens, or everywhere.
 std::vector<Rule> rules_for(const ModelConfig& config, AttentionHead shown, const Change& cells);
 /// The number of heads that a change affects.
 int count_affected(const ModelConfig& config, const Change& change);

@@ -1,5 +1,4 @@
-// Selects the heads of a layer that are drawn as lines, and the share of their rows: one setting for all
-// views that draw several heads at once.
+// Selects the heads drawn as lines, and the share of their rows: one setting for all such views.
 #pragma once
 
 #include <set>

@@ -31,8 +31,7 @@ struct Pictures {
     float largest = 1;  // of all thumbnails
 };
 
-/// The session and the answer to show, the views' own state, and the means to draw. A part changes anything
-/// else by sending commands.
+/// The session and the answer to show, the views' state, and the means to draw. All else changes by commands.
 struct Scene {
     Ui& ui;
     const Session& session;

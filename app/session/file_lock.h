@@ -11,8 +11,7 @@ namespace headlight {
 /// Holds flock() on a small file, which is created if missing and stays.
 class FileLock {
 public:
-    /// Waits up to `seconds` for the holder. On a file system without locks the file is open and nothing is
-    /// held: the last writer wins there.
+    /// Waits up to `seconds` for the holder. Holds nothing on a file system without locks.
     static Result<FileLock> take(const std::filesystem::path& path, double seconds);
     FileLock(FileLock&& other) noexcept
         : descriptor_(std::exchange(other.descriptor_, -1)), held_(other.held_) {}

@@ -144,8 +144,7 @@ public:
     /// The group's edits so far.
     const std::vector<Edit>& group() const { return past_.back().edits; }
 
-    /// The inverse edits of the newest step, or the edits of the last undone one, in order; empty if there is
-    /// none. Never within a group.
+    /// The inverse edits of the newest step, or the edits of the last undone one, in order. Not in a group.
     std::vector<Edit> undo();
     std::vector<Edit> redo();
     void clear_redo() { future_.clear(); }

@@ -18,8 +18,7 @@ struct FoundFile {
     std::string notice;
 };
 
-/// Reads one of our files. If it is not a JSON object it is renamed to NAME.broken if it is our `own`; a file
-/// given by the user stays.
+/// Reads one of our files. Renames it to NAME.broken if it is no JSON object and not the user's (`own`).
 FoundFile find_remembered(const std::filesystem::path& path, bool own);
 
 /// Merges the changes from `before` to `now` into the file's fields. Fields in `together` describe one thing:

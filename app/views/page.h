@@ -20,8 +20,7 @@ struct ViewPage {
     FigureStyle style;            // colormap, marks and the like come from the session instead
 };
 
-/// Sets the size from the page's style, else from these. Lowers the zoom of a page narrower than the view's
-/// minimum, so that nothing overlaps.
+/// Sets the size from the page's style, else from these; lowers the zoom of a page below the view's minimum.
 void size_page(ViewPage& page, float width, float height);
 
 const Theme& page_theme();
@@ -44,8 +43,7 @@ std::vector<NumberTable> view_numbers(ViewPage page);
 /// Writes them in the format of the path's ending (io/numbers.h).
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page);
 
-/// Answers the questions of a page's view without a window. Draws it once to nowhere, because what a view
-/// asks may depend on the size of its page.
+/// Answers the questions of a page's view; draws it once to nowhere, because they may depend on its size.
 Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool);
 
 /// "Head 2.0", "Layer 1", "All layers".

@@ -1,5 +1,4 @@
-// Runs the thread pool. Its tile counter carries the job's number, so that a helper that wakes late can never
-// take a tile of another job.
+// Runs the thread pool. Its tile counter carries the job's number: a late helper takes no other job's tile.
 #include "base/threads.h"
 
 #include <algorithm>

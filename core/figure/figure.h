@@ -61,8 +61,7 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options
 /// Returns the factor of lengths in points: 1 at the usual font size.
 inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
-/// Draws weights[queries, keys] with square cells: one rectangle each, or one picture if they are finer than
-/// the page. Entries < 0 are masked.
+/// Draws weights[queries, keys] with square cells, as one picture if finer than the page. < 0: masked.
 void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
                   const FigureOptions& options, const Shades& shades);
 

@@ -16,8 +16,7 @@ class OutputFile;
 
 enum class FormatKind { picture, numbers, page };
 
-/// A row of the table: its name as people read it, the ending, what it is good for, and what writes it; a
-/// page is written by the view that has one.
+/// A row of the table: name, ending, purpose, and what writes it; a page is written by its view.
 struct FileFormat {
     const char* name;
     const char* ending;  // ".svg"

@@ -32,8 +32,7 @@ Error hub_refusal(const HttpAnswer& answer, const std::string& endpoint, const s
 /// Requests the size and hash of a file that the list omitted.
 Result<HubFile> request_file_info(HubTransfer& transfer, const HubFile& file);
 
-/// Puts the file into the cache, unless it exists: its blob, verified, and the snapshot's link to it.
-/// Requires its size and hash.
+/// Puts a file of known size and hash into the cache, unless it exists: its verified blob, and a link to it.
 Status fetch_file(HubTransfer& transfer, const HubFile& file);
 
 }  // namespace headlight

@@ -76,8 +76,7 @@ Result<std::vector<HubFile>> gguf_with_parts(const HubListing& listing, const Hu
     return out;
 }
 
-/// Returns the GGUF file meant: the only one, or the one whose name contains this part. A model in parts
-/// counts once, by the name of the first.
+/// Returns the GGUF file meant: the only one, or the one whose name contains this; of parts the first.
 Result<std::vector<HubFile>> choose_gguf(const HubListing& listing, const std::string& part,
                                          const std::string& repository) {
     std::vector<HubFile> all, meant;

@@ -45,13 +45,11 @@ bool is_only_pickled(const HubListing& listing);
 /// Returns whether two revisions hold the same pickles, as far as their hashes are known.
 bool has_same_pickles(const HubListing& a, const HubListing& b);
 
-/// Name the hub's converter of pickles and the title of its pull requests. transformers looks for the same
-/// (safetensors_conversion.py).
+/// Name the hub's converter of pickles and the title of its pull requests, as safetensors_conversion.py does.
 inline constexpr const char* kHubConverter = "SFconvertbot";
 inline constexpr const char* kHubConversion = "Adding `safetensors` variant of this model";
 
-/// Holds the numbers of pull requests in which the hub's converter offers the weights as safetensors;
-/// refs/pr/N is the revision.
+/// Holds the numbers N of pull requests with the converter's safetensors; their revision is refs/pr/N.
 struct HubConversions {
     std::vector<int> open, closed;
     /// Lists all, open ones first.

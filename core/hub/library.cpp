@@ -1,5 +1,4 @@
-// Finds models on this computer, one row per place. A place yields names and paths; the description of a
-// model comes from the model itself.
+// Finds models on this computer, one row per place. Places yield names and paths; models describe themselves.
 #include "hub/library.h"
 
 #include <algorithm>

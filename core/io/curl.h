@@ -1,5 +1,4 @@
-// Opens the system's libcurl at the first request: the program starts without it, and it knows the system's
-// proxies and certificates.
+// Opens the system's libcurl, which knows its proxies and certificates, at the first request.
 #pragma once
 
 #include <curl/curl.h>

@@ -19,8 +19,7 @@ std::filesystem::path config_folder();
 /// Replaces a leading "~" or "~/" by the home folder, as shells do.
 std::filesystem::path expand_home(const std::filesystem::path& typed);
 
-/// Makes a path absolute, without "." and ".."; does not follow links. Returns the path itself if the working
-/// folder no longer exists.
+/// Makes a path absolute, without "." and ".."; follows no links. Without a working folder: the path itself.
 std::filesystem::path absolute_path(const std::filesystem::path& path);
 
 }  // namespace headlight

@@ -12,8 +12,7 @@
 
 namespace headlight {
 
-/// Bytes per second below which a connection counts as stalled: otherwise a server could keep it open for
-/// years with a byte now and then.
+/// Bytes per second below which a connection counts as stalled: a byte now and then would keep it for years.
 inline constexpr long kLeastSpeed = 400;
 
 /// Seconds allowed for a text: lists and answers that are read whole.

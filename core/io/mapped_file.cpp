@@ -30,8 +30,7 @@ namespace {
 std::atomic<MappedRange*> ranges{nullptr};
 struct sigaction handler_before;
 
-/// Maps zeros from the faulting page to the end of its file; passes every other fault to the previous
-/// handler. Async-signal-safe.
+/// Maps zeros from the faulting page to its file's end; passes on other faults. Async-signal-safe.
 void catch_fault(int signal, siginfo_t* info, void* context) {
     const int saved = errno;
     const auto at = reinterpret_cast<uintptr_t>(info->si_addr);

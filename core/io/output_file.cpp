@@ -22,8 +22,7 @@ namespace headlight {
 namespace fs = std::filesystem;
 
 namespace {
-/// Waits until the data is on disk, so that a rename never replaces a full file by an empty one. Succeeds on
-/// file systems that cannot sync.
+/// Waits until the data is on disk, so that a rename never replaces a full file by an empty one.
 int sync(int descriptor) {
     return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
 }

@@ -35,8 +35,7 @@ std::string beginning_of(const std::filesystem::path& path, size_t max);
 /// Returns whether a path leads to a stream, which can be read as it arrives: a pipe, a terminal.
 bool is_stream(const std::filesystem::path& path);
 
-/// Opens standard input for "-", else a stream (is_stream). Refuses a named pipe: opening it blocks until a
-/// writer comes, perhaps for ever.
+/// Opens standard input for "-", else a stream (is_stream). Refuses a named pipe, which may block for ever.
 Result<Descriptor> open_stream(const std::string& path);
 
 /// Reads everything, at most `max` bytes; `name` begins the error.

@@ -8,8 +8,7 @@
 
 namespace headlight {
 
-/// Fails if bytes are not UTF-8, and says where, or if a zero byte shows another kind of file or UTF-16;
-/// `what` begins the sentence.
+/// Fails, and says where, if bytes are not UTF-8, or zero (UTF-16, other files); `what` begins the sentence.
 Status check_is_text(std::string_view bytes, const std::string& what);
 
 /// Returns at most `max` bytes without splitting a character.

@@ -65,8 +65,7 @@ struct Kernels {
     int format_count;
     /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros elsewhere.
     void (*transpose)(const float* const* rows, int64_t count, int64_t depth, float* panel);
-    /// exp(x − max x) / Σ exp(x − max x); −infinity becomes exactly 0. Leading entries of −infinity, in
-    /// groups of sixteen, change nothing.
+    /// exp(x − max x) / Σ exp(x − max x); −infinity becomes exactly 0. Sixteen leading ones change nothing.
     void (*softmax)(float* row, int64_t count);
     /// y = (x − mean) / √(variance + eps) · weight + bias; the mean is 0 unless `center`. bias may be null.
     void (*norm)(const float* x, int64_t count, const float* weight, const float* bias, float eps,

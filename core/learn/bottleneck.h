@@ -57,8 +57,7 @@ const std::vector<TranslationPair>& held_out_pairs();
 struct LengthPoint {
     float words = 0, probability = 0, error = 0;  // error: standard error of the mean
 };
-/// Returns for each limit the mean probability of a reference token (geometric over a sentence, arithmetic
-/// over a group of ten), by length.
+/// Returns the mean probability of a reference token (geometric over a sentence, else arithmetic), by length.
 Result<std::vector<std::vector<LengthPoint>>> reference_by_length(const std::shared_ptr<const Model>& model,
                                                                   std::span<const CrossLimit> limits,
                                                                   ThreadPool& pool, const CancelFlag* cancel);

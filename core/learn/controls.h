@@ -12,8 +12,7 @@ Status set_control(const Station& station, std::any& state, const std::string& a
 /// Spells a number that reads back as the same float; integers without an exponent, for integer controls.
 std::string spelled(double value);
 
-/// Applies such settings to the first state. Ignores settings that the station does not accept: another
-/// version may have written them.
+/// Applies such settings to the first state. Ignores unknown ones, which other versions may write.
 std::any state_of(const Station& station, const std::vector<std::string>& words);
 
 /// Lists what a state changes of the first one, as set_control() reads it: equal states have equal lists.

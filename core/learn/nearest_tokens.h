@@ -21,8 +21,7 @@ std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matri
 /// Returns the rows of a table [vocab, d] with these ids.
 Matrix table_rows(const Linear& table, const std::vector<int>& ids);
 
-/// Tokenizes a word as in the middle of a text, without special tokens. Fails if the model has no tokenizer,
-/// or the word has no token.
+/// Tokenizes a word as in the middle of a text, without special tokens. Fails without a tokenizer or tokens.
 Result<std::vector<int>> ids_of_word(const Model& model, const std::string& word);
 
 }  // namespace headlight

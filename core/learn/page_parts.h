@@ -42,8 +42,7 @@ Curves::Line line_through(std::string name, std::span<const float> x, bool dashe
 /// Bounds the text for which a page holds maps of all queries and keys.
 inline constexpr int kMaxMapped = 256;
 
-/// Returns whether the input's sentence has scores of the selected head, for stations that show them. The
-/// model must have that head.
+/// Returns whether the sentence has scores of the selected head, which the model must have.
 bool has_head_scores(const StationInput& input);
 
 /// Returns whether an encoder reads the sentence and a decoder writes, with weights; and the message if not.

@@ -74,8 +74,7 @@ struct Station {
     Result<Page> (*compute)(const StationInput& input, const std::any& state, ThreadPool& pool);
 };
 
-/// Makes a row from a station's function, which takes a state of the station's own type: plain data with
-/// `void visit(ControlVisitor&)`.
+/// Makes a row from a station's function, which takes its state: plain data with `visit(ControlVisitor&)`.
 template <class State>
 using PageOf = Result<Page> (*)(const StationInput& input, const State& state, ThreadPool& pool);
 

@@ -39,8 +39,7 @@ Result<std::vector<WordChoice>> word_choices(const Translated& translated,
 /// Returns for each source token the largest weight of any written token in a cross-attention head.
 Vector most_looked_at(const Matrix& pattern);
 
-/// Returns the head of a kind of attention whose rows are sharp and differ most (alignment_bits), minus
-/// self-attention's weight on the token itself.
+/// Returns the head of a kind with sharp rows that differ most (alignment_bits), not on the token itself.
 AttentionHead sharpest_head(const Trace& trace, AttentionKind kind);
 
 /// Returns the tokens of the first word of a stack that equals this one in lower case; empty: none.

@@ -1,5 +1,4 @@
-// Computes one query of scaled dot-product attention with every intermediate value (Vaswani et al. 2017),
-// small enough to follow with a pencil.
+// Computes one query of scaled dot-product attention (Vaswani et al. 2017) with every intermediate value.
 #pragma once
 
 #include "base/matrix.h"

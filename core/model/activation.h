@@ -1,5 +1,4 @@
-// Tabulates the activations, the nonlinearities of MLPs. GELU: Hendrycks and Gimpel 2016, exact and in its
-// tanh form. SiLU: Elfwing et al. 2018.
+// Tabulates activations. GELU, exact and as tanh: Hendrycks and Gimpel 2016. SiLU: Elfwing et al. 2018.
 #pragma once
 
 #include <array>

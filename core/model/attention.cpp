@@ -1,5 +1,4 @@
-// Computes attention: scores, mask, softmax, weighted values. Views that show a head later call these same
-// functions on the same q and k.
+// Computes attention: scores, mask, softmax, weighted values. Views call these functions on the same q and k.
 #include "model/attention.h"
 
 #include <algorithm>

@@ -28,8 +28,7 @@ struct PassInBatch {
     const LayerActivations* past(int l) const { return pass.n_past ? pass.past->layers[l].get() : nullptr; }
 };
 
-/// Batches passes over one stack: each matrix holds the new rows of all passes, one pass after another, so
-/// that weights are read once.
+/// Batches passes over one stack: matrices hold the new rows of all passes, so that weights are read once.
 struct Batch : StackRun {
     std::vector<PassInBatch> passes = {};
     Matrix sources = {};  // of the passes with a new source, which come first
@@ -63,8 +62,7 @@ inline Rows append_rows(const Rows* past, Index n_past, Matrix rows) {
     return past ? Rows(*past, n_past, std::move(rows)) : Rows(std::move(rows));
 }
 
-/// Throws if a stage's values are not finite. Checks stage by stage, so that the message names the first;
-/// layer −1: before all layers.
+/// Throws if a stage's values are not finite, so that the message names the first; layer −1: before all.
 void check_finite(const StackRun& run, int layer, const char* what, bool finite);
 
 /// Runs one layer on the new rows of the residual stream and returns its output. Stores the layer's

@@ -34,8 +34,7 @@ struct Reuse {
 class PatternObserver {
 public:
     virtual ~PatternObserver() = default;
-    /// Called before the tiles of a block's queries from `first` on; earlier rows are reused. Not called for
-    /// a block that is reused whole.
+    /// Called before the tiles of a block's queries from `first` on, unless all are reused.
     virtual void begin(int block, int first) = 0;
     /// Called for one tile, on any thread; no row comes twice.
     virtual void see(int block, const PatternTile& tile) = 0;

@@ -95,8 +95,7 @@ const float* panel_of(const Linear& w, const std::byte* packed, int64_t k0, int6
     return panel;
 }
 
-/// Returns the address of the packed weights that a task with the panels [begin, end) reads after inputs [k0,
-/// …) of the panel from o on, for prefetching.
+/// Returns the packed weights to prefetch: read after inputs [k0, …) of the panel from o by [begin, end).
 uintptr_t weights_after(const Linear& w, const std::byte* packed, int64_t k0, int64_t o, int64_t begin,
                         int64_t end) {
     if (!packed) return 0;

@@ -43,8 +43,7 @@ struct HeadPicture : PictureRequest {
     int strongest_query(int key) const;
 };
 
-/// Says how the model continues its input: an encoder–decoder writes a target if none was typed, a decoder a
-/// continuation if the user asked for it.
+/// Says how the model continues its input: by a target if none was typed, or a continuation if asked for.
 struct GenerationAsked {
     GenerationRequest request;  // its length is a decoder's
     bool continues = false;     // a decoder writes too
@@ -64,8 +63,7 @@ struct PredictedTokens {
     std::vector<NextToken> tokens;  // most probable first
 };
 
-/// Holds the text that the model wrote, or was made to write, and how much of it the shown pass read: that
-/// pass chooses tokens[step].
+/// Holds the text that the model wrote, and how much of it the shown pass read, which chooses tokens[step].
 struct WrittenText {
     GenerationRequest request;  // as executed
     Generation generation;

@@ -1,5 +1,4 @@
-// Lists everything a view can ask of a trace beyond heads and cells. A question is plain data; equal
-// questions have equal answers.
+// Lists what a view can ask of a trace. A question is plain data; equal questions have equal answers.
 #pragma once
 
 #include <algorithm>
@@ -129,8 +128,7 @@ class AnswersTo;
 template <class... Asked>
 class AnswersTo<std::variant<Asked...>> {
 public:
-    /// Returns the last answer of a kind if it describes the shown run and is valid for its head, whatever
-    /// else was asked; or null.
+    /// Returns the last answer of a kind if it describes the shown run and is valid for its head; or null.
     template <class Q>
     const Found<Q>* get(const Shown& shown) const {
         const Found<Q>* found = std::get<Slot<Q>>(found_).get();

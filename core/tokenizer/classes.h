@@ -15,8 +15,7 @@ struct TokenizerClass {
     const char* file;                     // file of the vocabulary if there is no tokenizer.json
     std::array<const char*, 7> specials;  // in the order of kSpecialNames; null: none
     Around around = Around::by_flags;
-    /// Makes the normalizer, the pre-tokenizer and the options of the vocabulary's type; `charsmap`: the
-    /// file's own character map, or null.
+    /// Makes normalizer, pre-tokenizer and vocabulary options; `charsmap`: the file's character map, or null.
     Result<Json> (*steps)(const TokenizerFolder& folder, const Json& charsmap);
 };
 

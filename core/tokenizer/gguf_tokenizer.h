@@ -8,8 +8,7 @@
 
 namespace headlight {
 
-/// Reads the entries tokenizer.ggml.* of the types llama (SentencePiece BPE), gpt2 (byte-level BPE), bert
-/// (WordPiece) and t5 (Unigram).
+/// Reads tokenizer.ggml.*: llama (SentencePiece BPE), gpt2 (byte-level BPE), bert (WordPiece), t5 (Unigram).
 Result<std::shared_ptr<const Tokenizer>> gguf_tokenizer(const Gguf& file, const std::string& name);
 
 }  // namespace headlight

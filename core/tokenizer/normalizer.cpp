@@ -65,8 +65,7 @@ Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
     };
 }
 
-/// Replaces every match of the regex by `content`, aligned with the last character of the match (for an empty
-/// match, the character before it).
+/// Replaces every match by `content`, aligned with the match's last character (if empty: the one before).
 Normalizer replace_all(Regex regex, const std::string& content) {
     return [regex = std::move(regex), content](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out;

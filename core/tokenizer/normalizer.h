@@ -9,8 +9,7 @@
 
 namespace headlight {
 
-/// Normalizes a text to at most `max` bytes. Fails with a sentence if the result would be longer or the
-/// pattern cannot be searched for.
+/// Normalizes a text to at most `max` bytes. Fails if the result is longer or a search fails.
 using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t max)>;
 
 /// Returns the error of a normalizer whose result is too long.

@@ -1,5 +1,4 @@
-// Implements post-processors, one row per type. Offsets follow Hugging Face's rules, including its treatment
-// of spaces that it added itself.
+// Implements post-processors, one row per type. Offsets follow Hugging Face's, also for added spaces.
 #include "tokenizer/post_processor.h"
 
 #include <algorithm>

@@ -13,8 +13,7 @@ namespace {
 
 constexpr int kDiffers = std::numeric_limits<int>::max();
 
-/// Holds what each query depends on in one stack: one past the last such row, or kDiffers if the two passes
-/// treat the query differently.
+/// Holds one past the last row that each query depends on in a stack, or kDiffers if the passes differ.
 using Extents = std::vector<int>;
 
 void all_differ(Extents& extents) { std::fill(extents.begin(), extents.end(), kDiffers); }

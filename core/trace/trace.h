@@ -117,8 +117,7 @@ struct TraceRequest {
 /// Returns the number of passes like this, at most `count`, whose activations fit in memory together.
 int passes_together(const Trace& trace, int count);
 
-/// Runs several requests, whose passes advance together so that weights are read once for all. Returns, bit
-/// for bit, the traces of one run after another.
+/// Runs several requests together, so that weights are read once; bit for bit as one after another.
 Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_ptr<const Model>& model,
                                                              std::vector<TraceRequest> requests,
                                                              ThreadPool& pool,

@@ -20,8 +20,7 @@ Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
                                                             const CancelFlag* cancel = nullptr,
                                                             GradientObserver* observer = nullptr);
 
-/// [n, d_model] of each stack: the input of layer 0; mean_embeddings_of: with every token embedding replaced
-/// by the vocabulary's mean.
+/// [n, d_model] of each stack: the input of layer 0; mean_embeddings_of: of mean token embeddings.
 std::vector<Matrix> embeddings_of(const Trace& trace);
 std::vector<Matrix> mean_embeddings_of(const Trace& trace, ThreadPool& pool);
 

@@ -118,8 +118,7 @@ const Command& command_named(std::span<const Command> table, const std::string& 
 /// Runs a command, or returns why it is unavailable.
 Status carry_out(const CommandLine& line, CommandContext& context);
 
-/// The command of a key: the first row with that key that applies, else one that gives its reason; null if
-/// the key means nothing now.
+/// The command of a key: the first row with it that applies, else one that gives its reason, or null.
 const Command* command_of_key(std::span<const Command> table, const KeyChord& pressed,
                               const CommandContext& context);
 

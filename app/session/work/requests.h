@@ -11,8 +11,7 @@ namespace headlight {
 /// Whether a model reads a second text: a second sentence, or a target.
 bool reads_two_texts(const ModelConfig& config);
 
-/// The session's request, except for the view's questions. `shown`: the sentence on screen, or null. Drops
-/// tokens forced in another text.
+/// The session's request without the view's questions. `shown`: the sentence on screen, or null.
 WorkRequest request_of(Session& session, const SentenceResult* shown);
 
 /// The run to compare with, if it is another run.

@@ -18,8 +18,7 @@ constexpr float kLeastByLayer = 26, kCaptioned = 56, kLargest = 420, kLeastEnlar
 constexpr float kCaptionLine = 20, kNarrowGap = 3, kRoomy = 40;  // below a thumbnail; gap between small ones
 constexpr float kAside = 20, kNumbers = 30, kAbove = 12, kBelow = 8;
 
-/// Stacks layers in the number of side-by-side folds that makes thumbnails largest; empty cells between folds
-/// hold the names of layers.
+/// Stacks layers in the number of folds that makes thumbnails largest; empty cells between hold their names.
 struct Folds {
     int layers = 1, heads = 1;
     float name = 0;  // width of the names of layers

@@ -79,8 +79,7 @@ void draw_kind_number(Ui& ui, ImVec2 at, int number);
 /// True if a row of the parameter table belongs to a block.
 bool contains_row(const Block& block, const ParameterRow& row);
 
-/// Draw parts of the side panel from the top of `place` down; return the height. `pointed`: the block whose
-/// rows are highlighted, or null.
+/// Draw parts of the side panel from the top of `place`; return the height. `pointed`: highlighted block.
 float draw_counts(Scene& scene, Rect place, const ModelConfig& config);
 float draw_parameters(Scene& scene, Rect place, const ModelConfig& config,
                       const std::vector<ParameterRow>& table, const Block* pointed);

@@ -1,5 +1,4 @@
-// Analyzes heads from their weights alone: composition of heads, and the QK and OV circuits of the selected
-// head over the vocabulary.
+// Analyzes heads by weights alone: composition, and the selected head's QK and OV circuits.
 #pragma once
 
 #include "analysis/circuits/circuits.h"

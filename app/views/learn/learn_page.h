@@ -9,8 +9,7 @@
 
 namespace headlight::learn {
 
-/// Draws title and note, the station's text, the blocks and the symbols in the light colors. The style sets
-/// the width, the blocks the height.
+/// Draws title, note, text, blocks and symbols in the light colors; as wide as the style says.
 Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style);
 
 }  // namespace headlight::learn

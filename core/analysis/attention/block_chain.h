@@ -12,8 +12,7 @@
 
 namespace headlight {
 
-/// Names a vector of the chain. A model has only those that it computes: no rotation without rotary
-/// positions, no pre-norm in a post-norm block.
+/// Names a vector of the chain. A model has those that it computes.
 enum class ChainStep {
     query_in,    // [d_model] of the query's token, from the residual stream
     query_norm,  // … after the norm before the block

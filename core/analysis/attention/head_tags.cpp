@@ -1,5 +1,4 @@
-// Tags heads. Thresholds follow what separates the heads of small trained models from random ones; a value is
-// always shown beside its tag.
+// Tags heads. Thresholds separate heads of small trained models from random ones; values are shown.
 #include "analysis/attention/head_tags.h"
 
 #include <algorithm>

@@ -75,8 +75,7 @@ void read_rotations(const Model& model, const PositionsRequest& request, int cou
         for (int n = 0; n < count; ++n) out.between(m, n) = by_distance[std::abs(m - n)];
 }
 
-/// Spreads the bias by distance: one row per head, one column per distance; the square is one head's, NaN
-/// where the key is masked.
+/// Spreads the bias by distance: [heads, distances]; the square is one head's, NaN where a key is masked.
 void spread_bias(const Matrix& by_distance, int head, int count, Positions& out) {
     const int first = 1 - count;  // distance of column 0 of `by_distance`
     const int last = out.causal ? 0 : count - 1;

@@ -114,8 +114,7 @@ private:
             leave_spare(std::move(moved));
         }
     }
-    /// ‖Σ_h α f‖ of each key for some queries, with the stream for a query's own key; writes rows of
-    /// `lengths` from `row` on.
+    /// ‖Σ_h α f‖ of each key for some queries, plus the stream for its own; writes `lengths` from `row` on.
     void measure(int first, int queries, int row, Matrix& lengths) const {
         const std::vector<Matrix> patterns = moving_patterns(first, queries);
         Matrix weights(queries, heads_), products(queries, heads_);

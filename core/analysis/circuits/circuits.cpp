@@ -43,8 +43,7 @@ void keep_largest(const Eigen::Ref<const Eigen::RowVectorXf>& row, int from, int
 
 }  // namespace
 
-/// Each pick removes one row and one column: before the last pick a row still has one of its `count` largest,
-/// so that no others are needed.
+/// Each pick removes a row and a column, so that the `count` largest of each row suffice.
 std::vector<CircuitPair> strongest_pairs(const Matrix& left, const Matrix& right, int count, ThreadPool& pool,
                                          const std::function<void()>& step) {
     HEADLIGHT_CHECK(left.cols() == right.cols());
@@ -113,8 +112,7 @@ float copying_score(const Matrix& values, const Matrix& logits, ThreadPool& pool
     return sizes > 0 ? float(of.real().sum() / sizes) : kNoScore;
 }
 
-/// Averages over tokens (own score − mean score) / deviation of the token's scores over all keys, whose
-/// variance is qᵀ Cov(k) q.
+/// Averages (own score − mean score) / deviation over tokens; a token's variance over keys is qᵀ Cov(k) q.
 float duplicate_score(const Matrix& queries, const Matrix& centered_keys, ThreadPool& pool) {
     const Eigen::MatrixXd covariance =
         product_of_columns(centered_keys, centered_keys, centered_keys.rows(), pool) /

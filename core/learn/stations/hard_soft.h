@@ -1,5 +1,4 @@
-// Station "Hard and soft, global and local, and what they cost": mixtures and random choices, all keys and
-// some, and how each grows with n.
+// Station "Hard and soft, global and local, and what they cost": mixtures, choices, all keys and some.
 #pragma once
 
 #include "learn/station.h"

@@ -1,5 +1,4 @@
-// Station "Counting parameters": the matrices of attention for any configuration, GPT-3's among them, and a
-// value matrix as a product of two thin ones.
+// Station "Counting parameters": of any configuration, GPT-3's too; a value matrix as two thin ones.
 #pragma once
 
 #include "learn/station.h"

@@ -15,8 +15,7 @@ inline constexpr const char* kArticleText = "Bark is very cute and he is a dog";
 /// Splits a text into words at spaces, without the punctuation around them; if none: the article's.
 std::vector<std::string> words_of(const std::string& text);
 
-/// Returns which of these words the selected token belongs to, at the same position if several are equal; the
-/// last if none is selected.
+/// Returns the selected token's word, at the same position if several are equal; by default the last.
 int chosen_word(const StationInput& input, const std::vector<std::string>& words);
 
 /// Returns the first tokens of these words as keys of the selected block; none if it does not read them.

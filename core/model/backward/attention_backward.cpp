@@ -120,8 +120,7 @@ struct HeadBackward {
         return out;
     }
 
-    /// Computes d score / d (scale · q·k), [queries, keys]: the slope of the soft cap, and 0 where the user
-    /// set the score. Empty: 1 everywhere.
+    /// d score / d (scale · q·k), [queries, keys]: the slope of the soft cap, 0 for edited scores. Empty: 1.
     Matrix slopes(const PatternTile& tile) const {
         const Index rows = tile.weights.rows(), width = tile.weights.cols();
         const HeadRule* change = rule.change(head);

@@ -127,8 +127,7 @@ std::vector<Index> rows_within(std::span<const int> tokens, Index first, Index r
 
 }  // namespace
 
-// Works on a block of tokens at a time, because hidden rows are wide, for all outputs together, so that
-// weights are read seldom.
+// Works on blocks of tokens, because hidden rows are wide, for all outputs, so that weights are read seldom.
 Matrix mlp_vjp(const StackRun& run, const LayerWeights& w, const Matrix& x, const Matrix& gradient,
                std::span<const int> tokens) {
     constexpr Index kTokens = 256, kGradients = 512;

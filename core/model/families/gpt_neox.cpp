@@ -1,5 +1,4 @@
-// GPT-NeoX and Pythia (Black et al. 2022): attention and MLP in parallel, q, k and v interleaved by head,
-// rotation of a part of each head.
+// GPT-NeoX and Pythia (Black et al. 2022): parallel attention and MLP, interleaved q, k, v, partial rotation.
 #include "model/families.h"
 #include "model/loading/rope_config.h"
 

@@ -1,5 +1,4 @@
-// Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP in parallel, rotation of a part of each
-// head, biases everywhere.
+// Phi-1, 1.5 and 2 (Li et al. 2023): one norm for parallel attention and MLP, partial rotation, biases.
 #include "model/families.h"
 #include "model/loading/rope_config.h"
 

@@ -8,8 +8,7 @@ namespace headlight {
 
 namespace {
 
-/// Says which place a kind of change must name: none, a whole stack, a head, an attention block, or the block
-/// that identifies its layer.
+/// Says which place a kind of change must name: none, a stack, a head, an attention block, or its layer's.
 enum class Named { anything, stack, head, block, layer };
 
 Named named_by(ChangeKind kind) {
