@@ -141,10 +141,10 @@ Status check_together(const AttributeOptions& o) {
     return success();
 }
 
-/// How many passes it takes, at most.
+/// Returns the largest number of passes.
 int expected_steps(const AttributeOptions& o, const Trace& trace) {
     if (method_of(o).method == InfluenceMethod::leave_out) return trace.token_count();
-    return o.points() == kAsNeeded ? kMostPoints : o.points();
+    return o.points() == kAsNeeded ? kMaxPoints : o.points();
 }
 
 Status run(const AttributeOptions& o) {

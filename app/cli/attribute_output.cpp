@@ -56,7 +56,8 @@ void add_scores(const Trace& trace, const std::vector<ScoredPart>& parts, nlohma
     root["scores"] = std::move(scores);
 }
 
-/// What the scores should sum to, how far they miss it, and whether they pass: null where no sum says so.
+/// Writes the value that the scores should sum to, how far they miss it, and whether that is within a tenth;
+/// null if their sum is no test.
 void add_completeness(const Influence& found, const InfluenceMethodRow& method,
                       nlohmann::ordered_json& root) {
     if (!method.no_sum) {
@@ -215,7 +216,7 @@ Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& p
 
 namespace {
 
-/// Where no JSON says how complete the scores are, a line for the person does.
+/// Prints a line on how complete the scores are, unless JSON has it.
 void note_gap(const AttributeOptions& o, const Influence& found) {
     if (o.input.quiet || !(found.gap() > float(kPathTolerance))) return;
     std::fprintf(stderr, "headlight: %s: %s.\n", method_of(o).name,

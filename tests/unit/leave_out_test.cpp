@@ -132,7 +132,7 @@ TEST_CASE("adaptive points: never more than the bound") {
         return PathPoint{t < M_SQRT1_2 ? 0.0 : 1.0, Eigen::VectorXd::Zero(1)};  // no slope says it
     };
     const auto found = *integrate_adaptively(jump, 0, 1, nullptr, nullptr);
-    CHECK((found.points <= kMostPoints && found.points > kMostPoints - 15));
+    CHECK((found.points <= kMaxPoints && found.points > kMaxPoints - 15));
     CHECK(found.missing == doctest::Approx(1));
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136;
 
-/// What stands above the names and below the map: less in a low area.
+/// Returns the room above the names and below the map: less in a low area.
 struct MapMargins {
     float level, leaning, least, foot;
 };

@@ -29,20 +29,21 @@ void InfluenceState::visit_map(FieldVisitor& v) {
              {"influence"});
     v.integer("influence_layer", layer, -1, 4096,
               {"after", "the layer whose output is the hidden state; -1: the last", "influence hidden"});
-    v.choose("influence_probes", probes,
-             {"influence probes",
-              "Words that matter: random directions of the map",
-              "how the map is measured: exact where that takes half a minute at most, exactly, or estimated "
-              "from so many random directions an output",
-              {"auto", "exact", "8", "32"}},
-             {"probes",
-              "exact, or estimated from this many random directions per output; auto: exact if that takes at "
-              "most half a minute, else 8",
-              "influence hidden"});
+    v.choose(
+        "influence_probes", probes,
+        {"influence probes",
+         "Words that matter: random probes of the map",
+         "auto: exact if that takes at most half a minute, else 8 probes; exact; or 8 or 32 random probes "
+         "per output",
+         {"auto", "exact", "8", "32"}},
+        {"probes",
+         "exact, or estimated from this many random probes per output; auto: exact if that takes at "
+         "most half a minute, else 8",
+         "influence hidden"});
     v.choose("influence_beside", beside,
              {"influence beside",
               "Words that matter: attention beside the map",
-              "the attention that stands beside the map: the head's, the layer's mean, or through all layers",
+              "attention next to the map: the head's, the layer's mean, rollout or contributions",
               {"head", "layer", "rollout", "contribution"}},
              {"beside"});
 }
@@ -70,7 +71,7 @@ void InfluenceState::visit_scores(FieldVisitor& v) {
     v.choose("influence_written", written,
              {"influence over",
               "Words that matter: what is explained",
-              "the metric, or everything that was written behind the prompt",
+              "the metric, or the generated text",
               {"metric", "written"}});
     v.choose(
         "influence_part", part,

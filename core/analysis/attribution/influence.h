@@ -94,8 +94,8 @@ struct Influence {
     /// |sum − due| / |due|; NaN if due is 0 or nothing certain.
     float gap() const;
     /// Whether the scores miss what they should sum to by more than a tenth.
-    bool misses() const { return gap() > kMostGap; }
-    static constexpr float kMostGap = 0.1f;
+    bool misses() const { return gap() > kMaxGap; }
+    static constexpr float kMaxGap = 0.1f;
 };
 
 /// Says how well the scores add up: "adds up: +24.82 of +24.80, off by 0.1 %"; where they miss it, why;

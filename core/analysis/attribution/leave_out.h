@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// What a run predicts without a part of its text.
+/// Holds the prediction without a part of the text.
 struct LeftOut {
     int stack = 0;
     TextSpan part;

@@ -112,7 +112,7 @@ Result<PathIntegral> integrate_adaptively(const PathAt& at, double begin, double
         PathIntegral now = sum_of(panels, points);
         const double size = now.parts.cwiseAbs().sum();
         const bool enough = now.missing <= kPathTolerance * change && now.error <= kPathTolerance * size;
-        if (enough || points + 2 * kRulePoints > kMostPoints) return now;
+        if (enough || points + 2 * kRulePoints > kMaxPoints) return now;
         if (seen) seen(now);
         const auto share = [&](const Panel& panel) {
             return std::max(change > 0 ? panel.missing / change : panel.missing,

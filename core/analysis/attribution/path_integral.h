@@ -32,12 +32,12 @@ std::vector<std::pair<double, double>> gauss_legendre(int points);
 Result<PathIntegral> integrate_fixed(const PathAt& at, int points, const std::function<void()>& step);
 
 /// Bounds and tolerance of the adaptive rule.
-inline constexpr int kMostPoints = 511;
+inline constexpr int kMaxPoints = 511;
 inline constexpr double kPathTolerance = 0.01;
 
 /// Integrates panel by panel with a Gauss–Kronrod rule of 7 points (Kronrod 1965; QUADPACK, Piessens et al.
 /// 1983), halving the panel that misses most, until `missing` is at most kPathTolerance of the change and
-/// `error` of Σ |parts|, or another panel would exceed kMostPoints. `begin`, `end`: the metric at both ends.
+/// `error` of Σ |parts|, or another panel would exceed kMaxPoints. `begin`, `end`: the metric at both ends.
 /// `step` is called after each point, `seen` after each panel.
 Result<PathIntegral> integrate_adaptively(const PathAt& at, double begin, double end,
                                           const std::function<void()>& step,
