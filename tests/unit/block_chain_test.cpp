@@ -118,7 +118,7 @@ void check_after(const Trace& trace, const BlockChain& chain, const BlockChainRe
 
 /// Recomputes each stage's entry from the weights that it highlights.
 void check_entries(const Trace& trace, BlockChainRequest w, ThreadPool& pool, Errors& errors) {
-    for (int step = 0; step < kChainSteps; ++step) {
+    for (int step = 0; step <= static_cast<int>(ChainStep::next_norm); ++step) {
         w.step = static_cast<ChainStep>(step);
         w.dimension = step % 3;
         const BlockChain chain = *answer_block_chain(trace, w, pool);
