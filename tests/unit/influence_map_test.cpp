@@ -262,7 +262,7 @@ TEST_CASE("graph: contributions replace a rollout dominated by a sink") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const RolloutRequest request{{}, 8, Origins::automatic, {}};
-    CHECK(answer(Runs{*changed(model, {}, pool)}, request, pool, nullptr)->by == Origins::rollout);
+    CHECK(answer_rollout(Runs{*changed(model, {}, pool)}, request, pool, nullptr)->by == Origins::rollout);
     const auto sink = changed(model, {"mask:*>1-9"}, pool);
     const auto found = answer_rollout(Runs{*sink}, request, pool, nullptr);
     CHECK(found->by == Origins::contribution);

@@ -76,7 +76,9 @@ std::string adds_up_text(const Influence& found, InfluenceMethod method) {
     const std::string sums = with_sign(found.sum, digits) + " of " + with_sign(found.due, digits);
     const float gap = found.gap();
     if (!std::isfinite(gap)) return "adds up to " + sums;
-    const std::string off = ", off by " + decimals(100 * double(gap), found.misses() ? 0 : 1) + " %";
+    const std::string off = gap < 0.001f
+                                ? ", off by less than 0.1 %"
+                                : ", off by " + decimals(100 * double(gap), found.misses() ? 0 : 1) + " %";
     return found.misses() ? "does not add up: " + sums + off + "; " + why_missed(method)
                           : "adds up: " + sums + off;
 }
