@@ -20,13 +20,14 @@ void InfluenceState::visit(FieldVisitor& v) {
 }
 
 void InfluenceState::visit_map(FieldVisitor& v) {
-    v.choose("influence_maps", maps,
-             {"influence of",
-              "Words that matter: map",
-              "a map of what answers to each token: none, a hidden state, the metric taken at each token, or "
-              "the metric's relevance there: patterns weighted by its gradients",
-              {"none", "hidden", "metric", "relevance"}},
-             {"influence"});
+    v.choose(
+        "influence_maps", maps,
+        {"influence of",
+         "Words that matter: map",
+         "map of the output that tokens influence: none, a hidden state, the metric at each token, or the "
+         "metric's relevance there (patterns weighted by its gradients)",
+         {"none", "hidden", "metric", "relevance"}},
+        {"influence"});
     v.integer("influence_layer", layer, -1, 4096,
               {"after", "the layer whose output is the hidden state; -1: the last", "influence hidden"});
     v.choose(
@@ -60,7 +61,7 @@ void InfluenceState::visit_scores(FieldVisitor& v) {
     v.choose("influence_baseline", baseline,
              {"influence baseline",
               "Words that matter: baseline",
-              "where integrated gradients begin: every token the mean embedding, zeros, or another text",
+              "where integrated gradients start: the mean embedding, zeros, or another text",
               {"mean", "zero", "text"}},
              {"baseline", "where integrated gradients start: the mean embedding, zeros, or --text-b",
               kIntegrated});
@@ -248,7 +249,7 @@ std::string explained_name(const Scene& s) {
     if (explains_written(s)) {
         const int count = written_tokens(s);
         return std::string(metric_row(MetricKind::log_probability).word) + " of the " +
-               (count == 1 ? "written token" : std::to_string(count) + " written tokens");
+               (count == 1 ? "generated token" : std::to_string(count) + " generated tokens");
     }
     return s.model()->has_logits() ? metric_text(s) : "last token";
 }
@@ -262,8 +263,9 @@ std::string influence_map_name(const Scene& s) {
                         : metric_text(s) + " at each token");
     }
     const bool several = s.model()->config.stacks.size() > 1;
-    return "Influence on what leaves " + (several ? s.model()->config.stacks[request.stack].name + " " : "") +
-           "layer " + std::to_string(request.layer);
+    return "Influence on the output of " +
+           (several ? s.model()->config.stacks[request.stack].name + " " : "") + "layer " +
+           std::to_string(request.layer);
 }
 
 const char* influence_word(const Scene& s) {
@@ -308,7 +310,7 @@ void draw_influence(Scene& s, Rect area) {
         rest.h = bottom - rest.y;
     };
     below(draw_answer(s, rest, words), gap::large);
-    below(draw_word_bars(s, rest, words), gap::large);
+    if (!ui.on_page() || state.maps == InfluenceMaps::none) below(draw_word_bars(s, rest, words), gap::large);
     below(draw_word_list(s, rest, words), gap::medium);
     below(draw_maps_fold(s, rest), gap::tight);
     below(draw_method_fold(s, rest), gap::tight);
@@ -358,7 +360,7 @@ std::string words_title(const Scene& s) {
 Status choose_layer(CommandContext& c, const std::string& words) {
     const auto layer = whole_of(words);
     if (words != "last" && (!layer || *layer < 0))
-        return Error{"There is no such layer; write last, or a layer's number from 0."};
+        return Error{"That is not a layer; write last, or a layer's number from 0."};
     auto& state = c.session.of<InfluenceState>();
     state.layer = words == "last" ? -1 : *layer;
     state.maps = InfluenceMaps::hidden;
@@ -367,7 +369,7 @@ Status choose_layer(CommandContext& c, const std::string& words) {
 
 std::vector<Command> influence_commands() {
     return {opens_view("influence", row({"influence layer last|LAYER", "Words that matter: layer of the map",
-                                         "the hidden state whose answers are measured: influence layer 2"},
+                                         "layer whose output is the hidden state: influence layer 2"},
                                         choose_layer))};
 }
 

@@ -81,7 +81,7 @@ float draw_maps_fold(Scene& s, Rect area) {
         return 0;
     }
     const Rect line{area.x, area.y, area.w, kFoldHigh};
-    draw_map_progress(s, line);
+    if (open) draw_map_progress(s, line);
     if (press_fold(s, line, "influence/maps", "Maps", "every word on every prediction, beside attention",
                    open))
         state.maps = open ? InfluenceMaps::none : InfluenceMaps::hidden;
@@ -113,7 +113,7 @@ void draw_settings(Scene& s, Toolbar& bar, const std::optional<SecondScoresReque
         add_metric_chip(s, "influence", bar, "Metric", metric_text(s));
     bar.choose("by", "influence/parts", {std::begin(kPartNames), std::end(kPartNames)}, state.part);
     if (s.sentence()->written && written_tokens(s) > 0)
-        bar.choose("for", "influence/over", {"metric", "what was written"}, state.written);
+        bar.choose("for", "influence/over", {"metric", "generated text"}, state.written);
     if (!second || second->how.method != InfluenceMethod::integrated_gradients) return;
     if (bar.choose("from", "influence/baseline", {std::begin(kBaselineNames), std::end(kBaselineNames)},
                    state.baseline) &&

@@ -198,7 +198,8 @@ float draw_word_list(Scene& s, Rect area, const ScoredWords& words) {
                 ui.colors->l1);
     high += kWordsRow * float(listed);
     if (listed < isize(words.order) || s.of<InfluenceState>().lists_all) {
-        draw_more(s, {area.x, area.y + high, area.w, kWordsRow}, words, std::min(listed, kListedWords));
+        draw_more(s, {area.x, area.y + high, area.w, kWordsRow}, words,
+                  ui.on_page() ? listed : std::min(listed, kListedWords));
         high += kWordsRow;
     }
     return high;

@@ -19,8 +19,9 @@ void list_cell(Scene& s, SidePanel& panel) {
     const Trace& trace = *s.sentence()->trace;
     const Matrix norms = of_keys(found.map->norms, trace, s.block());
     if (cell->first >= norms.rows() || cell->second >= norms.cols()) return;
-    panel.heading(token_at(s.query_labels(), cell->first) + " answers to " +
-                  token_at(s.key_labels(), cell->second));
+    const bool relevance = s.of<InfluenceState>().maps == InfluenceMaps::relevance;
+    panel.heading((relevance ? "Relevance of " : "Influence of ") + token_at(s.key_labels(), cell->second) +
+                  (relevance ? " for " : " on ") + token_at(s.query_labels(), cell->first));
     const float norm = norms(cell->first, cell->second);
     panel.pair(influence_word(s), std::isnan(norm) ? "—" : fine_number(norm, 4), true);
     if (found.map->standard_error.size() && !std::isnan(norm))
