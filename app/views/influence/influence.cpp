@@ -295,6 +295,7 @@ void draw_influence(Scene& s, Rect area) {
     auto& state = s.of<InfluenceState>();
     state.word = std::exchange(state.next_word, std::nullopt);
     const std::optional<int> lit = state.word;
+    const bool has_maps = state.maps != InfluenceMaps::none;
     const ScoredWords words = words_of(s);
     if (!ui.on_page()) state.scroll = scrolled(ui, area, state.high, state.scroll);
     Rect rest = inset(area, size::center_pad, gap::large);
@@ -312,12 +313,15 @@ void draw_influence(Scene& s, Rect area) {
     below(draw_answer(s, rest, words), gap::large);
     if (!ui.on_page() || state.maps == InfluenceMaps::none) below(draw_word_bars(s, rest, words), gap::large);
     below(draw_word_list(s, rest, words), gap::medium);
+    const float maps_at = rest.y - top;
     below(draw_maps_fold(s, rest), gap::tight);
     below(draw_method_fold(s, rest), gap::tight);
     if (ui.on_page()) return;
     ui.end_scroll_area();
     state.high = rest.y - top + 2 * gap::large;
-    if (state.next_word != lit) ui.wake_after = 0.001f;  // every part lights the word
+    const bool scrolls = has_maps && std::exchange(state.opens_maps, false);
+    if (scrolls) state.scroll = maps_at;
+    if (scrolls || state.next_word != lit) ui.wake_after = 0.001f;  // every part lights the word
 }
 
 namespace {
@@ -348,13 +352,6 @@ std::string not_scored(const Scene& s) {
     const ScoredWords words = words_of(s);
     const bool some = words.first.found || words.second.found;
     return some || s.of<InfluenceState>().maps != InfluenceMaps::none ? "" : words.first.refusal;
-}
-
-std::string words_title(const Scene& s) {
-    if (!s.sentence() || !s.model()->has_logits()) return "Words that matter";
-    const Metric metric = shown_metric(s);
-    const bool of_token = shows_percents(metric.kind) && metric.a >= 0 && !explains_written(s);
-    return "Why " + (of_token ? prediction_label(*s.model(), metric.a) : explained_name(s)) + "?";
 }
 
 Status choose_layer(CommandContext& c, const std::string& words) {

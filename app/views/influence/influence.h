@@ -35,6 +35,7 @@ struct InfluenceState {
     std::optional<std::pair<int, int>> pointed;  // row and column of the maps
     std::optional<int> word, next_word;          // hovered in the last frame, and in this one
     std::optional<TokenPlace> locked;            // first token of the locked word
+    bool opens_maps = false;                     // scrolls to the maps once they are drawn
     float scroll = 0, high = 0;                  // offset and height of the content
     void visit(FieldVisitor& visitor);
     void visit_map(FieldVisitor& visitor);
@@ -114,6 +115,8 @@ bool is_masked_word(const Scene& scene, const ScoredPart& part);
 /// Formats the explained value: "85.4 %", "3.21".
 std::string explained_value(const Scene& scene, const MetricValues& values);
 
+/// "Why ball?".
+std::string words_title(const Scene& scene);
 /// Return the height drawn.
 float draw_answer(Scene& scene, Rect area, const ScoredWords& words);
 float draw_word_bars(Scene& scene, Rect area, const ScoredWords& words);

@@ -83,8 +83,10 @@ float draw_maps_fold(Scene& s, Rect area) {
     const Rect line{area.x, area.y, area.w, kFoldHigh};
     if (open) draw_map_progress(s, line);
     if (press_fold(s, line, "influence/maps", "Maps", "every word on every prediction, beside attention",
-                   open))
+                   open)) {
         state.maps = open ? InfluenceMaps::none : InfluenceMaps::hidden;
+        state.opens_maps = !open;
+    }
     if (!open) return kFoldHigh;
     Toolbar bar(ui, {area.x, line.bottom(), area.w, size::view_header}, Toolbar::Lines::many);
     draw_map_controls(s, bar);

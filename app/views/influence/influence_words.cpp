@@ -217,6 +217,13 @@ void draw_progress(Scene& s, Rect line, const ScoredWords& words) {
 
 }  // namespace
 
+std::string words_title(const Scene& s) {
+    if (!s.sentence() || !s.model()->has_logits()) return "Words that matter";
+    const Metric metric = shown_metric(s);
+    const bool of_token = shows_percents(metric.kind) && metric.a >= 0 && !explains_written(s);
+    return "Why " + (of_token ? prediction_label(*s.model(), metric.a) : explained_name(s)) + "?";
+}
+
 float draw_answer(Scene& s, Rect area, const ScoredWords& words) {
     constexpr float kProgress = 240, kHeadline = 30;
     Ui& ui = s.ui;
