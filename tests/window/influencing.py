@@ -1,4 +1,4 @@
-"""Influence: map and scores fill in beside the window, scores of what was written lead to masks."""
+"""Influence: map and scores fill in beside the window, scores of the generated text lead to masks."""
 
 from drive import Window
 from places import PROGRAM
@@ -162,7 +162,7 @@ def a_part_that_wrote_the_answer_is_masked(display):
         w.wait(lambda r: _scored(r) and "influence/settings" in r["widgets"])
         w.click("influence/settings")
         w.click("influence/over")
-        w.click("influence/over/what was written")
+        w.click("influence/over/generated text")
         before = w.wait(
             lambda r: _scored(r) and _scored(r, "first_scores") and r["influence_written"]
         )
