@@ -384,7 +384,7 @@ View influence_view() {
             .ask = ask_influence,
             .beside = {.inspect = always<draw_influence_inspector>},
             .page_w = 1000,
-            .page_h = 760,
+            .page_h = 820,
             .second_run = true,
             .jobs = measured_influence,
             .title = words_title,
