@@ -1,4 +1,4 @@
-"""Influence: map and scores fill in beside the window, scores of the generated text lead to masks."""
+"""Words that matter: scores and maps fill in, and a word is locked and masked."""
 
 from drive import Window
 from places import PROGRAM
