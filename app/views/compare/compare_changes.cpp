@@ -69,7 +69,7 @@ std::string and_others(const Scene& s, const Found<HeadPairRequest>& pair) {
 }
 
 /// Draws a key's weight before and after.
-void draw_key(Ui& ui, Rect column, float before, float after, float largest, bool on) {
+void draw_changed_key(Ui& ui, Rect column, float before, float after, float largest, bool on) {
     const float wide = std::min(column.w * 0.38f, 14.0f), apart = std::min(1.0f, column.w * 0.05f);
     const auto bar = [&](float x, float value, ImU32 color) {
         const float high = column.h * std::clamp(value / largest, 0.0f, 1.0f);
@@ -163,7 +163,7 @@ void draw_row_changed(Scene& s, Rect area, const PairedMap& m, int row) {
         const Hit h = ui.hit(path, column);
         ui.tooltip(path, h,
                    token_at(m.column_labels, i) + ": " + number(before[i], 3) + " → " + number(after[i], 3));
-        draw_key(ui, column, before[i], after[i], largest, h.hovered);
+        draw_changed_key(ui, column, before[i], after[i], largest, h.hovered);
         if (named)
             write(ui, {column.x, names.y, column.w, names.h}, kCaptionMono, ui.colors->t2, m.column_labels[i],
                   Flush::center);
