@@ -183,9 +183,10 @@ Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairRequest& w, Th
         TRY(out.distances, distances_from(a, head, *b, w.runs.alignment, pool, cancel));
     }
     const AttentionHead itself = b == &a ? head : AttentionHead{-1, -1};
-    out.b = out.each_to_itself ? head
-            : w.block_b < 0    ? nearest_of(out.distances, b->config(), itself)
-                               : AttentionHead{w.block_b, w.head_b};
+    const bool itself_there = w.runs.versus == Versus::unchanged || (w.block_b < 0 && out.each_to_itself);
+    out.b = itself_there    ? head
+            : w.block_b < 0 ? nearest_of(out.distances, b->config(), itself)
+                            : AttentionHead{w.block_b, w.head_b};
     out.b = clamped_head(b->config(), out.b.block, out.b.head);
     if (reads_same(a.config(), head.block, b->config(), out.b.block)) {
         compare_rows(out, a, head, *b, w.runs.alignment);
