@@ -228,6 +228,7 @@ void draw_stages(Scene& s, Column& c) {
 /// Draws all of the result, from the metric to the heads.
 void draw_result(Scene& s, Column& c) {
     const MetricReport* metric = metric_report(s);
+    const float bars = c.bars;
     if (metric && !metric->changed) c.note(metric->refusal);
     if (metric && metric->changed) {
         draw_headline(s, c, *metric);
@@ -236,6 +237,7 @@ void draw_result(Scene& s, Column& c) {
     draw_movers(s, c, metric && metric->changed ? metric->effects : s.sentence()->effects);
     draw_moved(s, c);
     draw_stages(s, c);
+    c.bars = bars;
 }
 
 }  // namespace

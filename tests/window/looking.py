@@ -189,7 +189,7 @@ def distances_of_heads_have_three_decimals(display):
         "1.2",
         "--report-texts",
         "--do",
-        "compare text Lily had a red hat. Tom had a blue hat. Lily gave Tom the red",
+        "ablate 0.2; compare changes; compare show delta",
         size="1440x900",
     ) as w:
         r = w.wait(
