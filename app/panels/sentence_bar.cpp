@@ -129,11 +129,13 @@ const PredictedTokens* shown_predictions(const Scene& s) {
     return it == all.end() ? &all[0] : &*it;
 }
 
-/// "was ball 99.4 %": the metric before the interventions.
-std::string was_text(const Scene& s) {
+/// "was ball 99.4 %": the metric before the interventions, beside all tokens.
+std::string was_text(const Scene& s, float room) {
+    constexpr float kLeast = 800;
     const MetricReport* m = metric_report(s);
-    const bool known = has_result(s) && m && m->changed && shows_percents(m->metric.kind);
-    return known ? "was " + listed_label(*s.model(), m->metric.a) + " " + percent(m->before.probability) : "";
+    const bool known = has_result(s) && m && m->changed && shows_percents(m->metric.kind) && room >= kLeast;
+    return known ? "was " + prediction_label(*s.model(), m->metric.a) + " " + percent(m->before.probability)
+                 : "";
 }
 
 constexpr float kArrow = 30, kMinNext = 84, kApart = 18, kAtPosition = 40, kHintWide = 200;
@@ -148,7 +150,7 @@ float next_room(Scene& s, size_t count) {
     for (size_t i = 0; p && i < std::min(count, p->tokens.size()); ++i)
         width += next_width(s.ui, p->tokens[i]) + kApart;
     if (s.model()->config.can.fill_masks) width += kAtPosition;
-    return p ? width + s.ui.text.width(kCaption, was_text(s)) : kHintWide;
+    return p ? width : kHintWide;
 }
 
 /// Number of next tokens that fit beside the sentence's tokens, which keep some room: the most probable one
@@ -171,7 +173,7 @@ void draw_next_token(Ui& ui, Rect r, const NextToken& t, bool top) {
             top ? ui.colors->accent : ui.colors->t3);
 }
 
-void draw_next(Scene& s, Rect line, size_t count) {
+void draw_next(Scene& s, Rect line, size_t count, const std::string& was) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
     if (!p) {
@@ -189,10 +191,9 @@ void draw_next(Scene& s, Rect line, size_t count) {
         draw_next_token(ui, r, p->tokens[i], i == 0);
         ui.name("next/" + std::to_string(i), r);
     }
-    if (const std::string was = was_text(s); !was.empty()) {
-        ui.name("next/was", line);
-        caption(ui, line, was);
-    }
+    if (was.empty()) return;
+    ui.name("next/was", line);
+    caption(ui, line, was);
 }
 
 /// Draws Settings at the right end of a line.
@@ -239,11 +240,14 @@ void draw_tokens_line(Scene& s, Rect line) {
         const bool explains = !writes && offers_explanation(s, line.w);
         Rect tokens = line;
         if (explains) take_right(tokens, kExplain, gap::large);
-        const size_t count = writes ? 0 : next_count(s, tokens.w);
-        const Rect next = count ? take_right(tokens, next_room(s, count)) : take_right(tokens, 0);
+        const std::string was = writes ? "" : was_text(s, tokens.w);
+        const size_t most = was.empty() ? kShownNext : kShownNext - 1,
+                     count = writes ? 0 : std::min(most, next_count(s, tokens.w));
+        const float beside = was.empty() ? 0 : ui.text.width(kCaption, was) + kApart;
+        const Rect next = take_right(tokens, count ? next_room(s, count) + beside : 0);
         take_right(tokens, 0, gap::medium);
         const float end = draw_tokens(s, tokens) + gap::medium, from = std::min(end, next.x);
-        if (count) draw_next(s, {from, line.y, next.w, line.h}, count);
+        if (count) draw_next(s, {from, line.y, next.w, line.h}, count, was);
         if (explains) draw_explain(s, {from + next.w, line.y, kExplain, line.h});
     } else if (!s.model() || !s.model()->config.can.read_image) {
         const bool failed = s.answer && !s.answer->text_error.empty();

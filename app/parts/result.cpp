@@ -17,7 +17,7 @@ struct ResultFold {
 
 /// "ball" of a probability, else the metric: "ball − car".
 std::string result_name(const Scene& s, const Metric& metric) {
-    return shows_percents(metric.kind) ? listed_label(*s.model(), metric.a) : metric_text(s);
+    return shows_percents(metric.kind) ? prediction_label(*s.model(), metric.a) : metric_text(s);
 }
 
 /// Of a value, and of a change of it.
@@ -92,7 +92,7 @@ void draw_details(Scene& s, Column& c, const MetricReport& m) {
     const MetricValues change = m.now - m.before;
     if (m.metric.a < 0) return;
     if (!shows_percents(m.metric.kind))
-        c.pair("p " + listed_label(*s.model(), m.metric.a),
+        c.pair("p " + prediction_label(*s.model(), m.metric.a),
                percent(m.before.probability) + " → " + percent(m.now.probability));
     c.pair("Δ log p", effect_text(MetricKind::log_probability, change.log_probability));
     if (m.metric.kind != MetricKind::logit) c.pair("Δ logit", effect_text(MetricKind::logit, change.logit));
@@ -206,7 +206,7 @@ float stage_share(const Stages& stages, size_t at) {
 void draw_stages(Scene& s, Column& c) {
     const auto* found = s.found<StagesRequest>();
     const auto& changes = s.sentence()->intervention.changes;
-    if (!found || found->answer.values.size() < 2 ||
+    if (!found || found->answer.values.size() < 3 ||  // one intervention: its result is the whole
         found->answer.first + found->answer.values.size() != changes.size() + 1)
         return;
     const Stages& stages = found->answer;

@@ -310,6 +310,6 @@ TEST_CASE("patching: two texts without a common frame get a warning, and their m
     };
     CHECK(of({5, 9, 200, 31, 5, 9}).empty());
     CHECK(of({5, 9, 200, 32, 5, 9}).empty());  // four of six, and both ends
-    CHECK(of({6, 9, 200, 32, 8, 9}).find("Only 2 of 6 tokens") == 0);
-    CHECK(of({5, 8, 77, 31, 6, 10}).find("Only 3 of 6 tokens") == 0);  // half, but no frame
+    CHECK(of({6, 9, 200, 32, 8, 9}).find("only 2 of 6 tokens,") != std::string::npos);
+    CHECK(of({5, 8, 77, 31, 6, 10}).find("only 3 of 6 tokens,") != std::string::npos);  // half, but no frame
 }

@@ -148,8 +148,10 @@ std::vector<Panel> panels_of(const Scene& s, const MapPair& maps) {
     a.largest = b.largest = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f});
     const float max = m.small_difference.cwiseAbs().maxCoeff();
     const bool alike = max < kNoise;
-    Panel difference =
-        panel_of(m, 2, Side::a, changes ? "After − before" : "A − B", alike ? "no difference" : "difference");
+    Panel difference = panel_of(m, 2, Side::a, changes ? "After − before" : "A − B",
+                                alike     ? "no difference"
+                                : changes ? ""
+                                          : "difference");
     difference.cells = &m.small_difference;
     difference.is_signed = true;
     if (!alike) difference.largest = max;

@@ -87,9 +87,8 @@ std::string no_frame(const Trace& clean, const Trace& corrupted) {
         int equal = 0;
         for (size_t i = 0; i < a.size(); ++i) equal += a[i] == b[i];
         if (ends >= kLeastFrame && 2 * equal >= isize(a)) continue;
-        return "Only " + std::to_string(equal) + " of " + counted_tokens(isize(a)) +
-               " are the same in both texts, so the map mixes two unrelated sentences: change only the words "
-               "that change the answer.";
+        return "The two texts agree in only " + std::to_string(equal) + " of " + counted_tokens(isize(a)) +
+               ", so the map mixes unrelated sentences: change only the words that change the answer.";
     }
     return "";
 }
