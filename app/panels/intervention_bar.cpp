@@ -218,14 +218,22 @@ void choose_positions(Scene& s, Toolbar& bar) {
     s.change(change);
 }
 
-/// Draws the changes of head, layer and positions, one below the other; where the line has no room for it,
-/// the mask too.
-void draw_more(Scene& s, Rect inside, bool mask) {
+void choose_scope(Scene& s, Toolbar& bar) {
+    bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);
+}
+
+void choose_mask_in_list(Scene& s, Toolbar& bar) {
+    if (!s.model()->config.can.read_image) choose_mask(s, bar, 0);
+}
+
+/// Draws the changes of head, layer and positions, one below the other; in a low window, mask and scope too.
+void draw_more(Scene& s, Rect inside, bool low) {
     Rect rest = inset(inside, gap::large, gap::medium);
-    if (mask) {
-        Toolbar line(s.ui, take_top(rest, kLineOfMore));
-        choose_mask(s, line, 0);
-    }
+    if (low)
+        for (const auto& choose : {choose_mask_in_list, choose_scope}) {
+            Toolbar line(s.ui, take_top(rest, kLineOfMore));
+            choose(s, line);
+        }
     for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions}) {
         Toolbar line(s.ui, take_top(rest, kLineOfMore));
         choose(s, line);
@@ -233,16 +241,16 @@ void draw_more(Scene& s, Rect inside, bool mask) {
 }
 
 /// Draws the button for the controls that do not fit beside masks and brush.
-void draw_more_button(Scene& s, Toolbar& bar, bool mask) {
+void draw_more_button(Scene& s, Toolbar& bar, bool low) {
     constexpr float kWide = 300;
-    const float lines = mask ? 5 : 4;
+    const float lines = low ? 6 : 4;
     const bool open = ImGui::IsPopupOpen("change/more/panel");
     const Hit h = bar.press("change/more", "Advanced…", open);
     s.ui.tooltip(
         "change/more", h,
         "Ablate the head, change its softmax temperature, skip parts of the layer, or switch positions off.");
     s.ui.pop_up("change/more", bar.last(), h.clicked, {kWide, lines * kLineOfMore + 2 * gap::medium},
-                [&](Rect inside) { draw_more(s, inside, mask); });
+                [&](Rect inside) { draw_more(s, inside, low); });
 }
 
 /// Approximate width of the four choices of head, layer and positions side by side.
@@ -275,7 +283,7 @@ float draw_change_bar(Scene& s, Rect area) {
                          ui.choice_width("", {"all heads"}) + ui.text.width(kCaption, "Advanced…") + 24;
     if (!s.model()->config.can.read_image) choose_mask(s, bar, bar.rest().w - others);
     choose_brush(s, bar);
-    bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);
+    choose_scope(s, bar);
     if (bar.rest().w > width_of_rest(s)) {
         for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions})
             choose(s, bar);
@@ -293,8 +301,7 @@ void draw_change_controls(Scene& s, Rect& line) {
     bar.labels = false;
     bar.apart = gap::small;
     choose_brush(s, bar);
-    bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);
-    draw_more_button(s, bar, !s.model()->config.can.read_image);
+    draw_more_button(s, bar, true);
     line = bar.rest();
 }
 

@@ -248,7 +248,7 @@ void draw_tokens_line(Scene& s, Rect line) {
         take_right(tokens, 0, gap::medium);
         const float end = draw_tokens(s, tokens) + gap::medium, from = std::min(end, next.x);
         if (count) draw_next(s, {from, line.y, next.w, line.h}, count, was);
-        if (explains) draw_explain(s, {from + next.w, line.y, kExplain, line.h});
+        if (explains) draw_explain(s, {from + next.w + gap::small, line.y, kExplain, line.h});
     } else if (!s.model() || !s.model()->config.can.read_image) {
         const bool failed = s.answer && !s.answer->text_error.empty();
         write(ui, line, kCaption, ui.colors->t2, failed ? s.answer->text_error : "or choose one below");
@@ -271,7 +271,9 @@ void draw_sentence_bar(Scene& s, Rect area) {
     draw_fields(s, first);
     if (area.h < size::top_bar_low) return;
     const float count = narrow ? s.ui.text.width(kCaption, count_text(s)) : model;
-    write(s.ui, take_left(second, count, size::panel_pad), kCaption, s.ui.colors->t2, count_text(s));
+    const bool chips_alone = low && s.sentence();  // they need the whole line
+    if (!chips_alone)
+        write(s.ui, take_left(second, count, size::panel_pad), kCaption, s.ui.colors->t2, count_text(s));
     draw_tokens_line(s, second);
 }
 

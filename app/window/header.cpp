@@ -77,10 +77,10 @@ void draw_folded(Scene& s, float x, float middle, const Pills& pills, const Door
 }
 
 /// Draws the title, with a way back from a view that fills the window; returns where it ends.
-float draw_title(Scene& s, Rect r, const View& shown) {
+float draw_title(Scene& s, Rect r, const View& shown, const Door* on) {
     Ui& ui = s.ui;
     float x = r.x + (r.h < size::view_header ? gap::large : gap::wide);
-    const std::string title = shown.fills_window() ? std::string(shown.name) : view_title(s, shown);
+    const std::string title = shown.fills_window() && on ? on->name : view_title(s, shown);
     if (!shown.fills_window()) return x + ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, title);
     const float width = kChevronRoom + ui.text.width(kTitle, title);
     const Hit back = ui.control("back", {x - gap::close, r.y, width + gap::close, r.h});
@@ -97,13 +97,14 @@ float draw_title(Scene& s, Rect r, const View& shown) {
 void draw_header(Scene& s, Rect r, const View& shown, float left) {
     constexpr float kRoomOfPills = 320;
     const bool low = r.h < size::view_header;
-    const float end = draw_title(s, r, shown), pad = low ? gap::large : gap::wide;
+    const Door* on = shown_door(s.session, *s.model());
+    const float end = draw_title(s, r, shown, on), pad = low ? gap::large : gap::wide;
     const float usual = left + (low ? kPillsFromLow : kPillsFrom) + pad;
     float x = std::max(usual, end + gap::large);
     const float right = r.right() - pad - (s.of<InspectorState>().handle ? gap::small : 0);
     const bool tools = shown.tools && s.sentence() && right - x > kRoomOfPills;
     const float taken = tools ? shown.tools(s, {x, r.y, right - x, r.h}) + gap::medium : 0;
-    if (const Door* on = shown_door(s.session, *s.model())) {
+    if (on) {
         s.of<VisitedDoors>().note(on->key);
         const Pills pills = arrange_pills(s, on->group, right - taken - x);
         const float high = low ? size::row_low : size::chip;
