@@ -288,20 +288,22 @@ class Window:
 
     def show(self, name):
         """Open a view by the mouse: its question, then its pill, or the list of those that do not
-        fit."""
+        fit. Return the number of clicks."""
         group = next(group for group, names in PILLS.items() if name in names)
+        clicks = []
         if self.report().get("door") not in PILLS[group]:
-            self.click(f"question/{group}")
+            clicks.append(f"question/{group}")
+            self.click(clicks[-1])
         r = self.wait(lambda r: r["door"] in PILLS[group])
         if r["door"] == name:
-            return
-        self.wait(lambda r: {f"tab/{name}", "tab/more"} & set(r["widgets"]))
-        if f"tab/{name}" in self.report()["widgets"]:
-            self.click(f"tab/{name}")
-        else:
-            self.click("tab/more")
-            self.click(f"tab/more/{name}")
+            return len(clicks)
+        r = self.wait(lambda r: {f"tab/{name}", "tab/more"} & set(r["widgets"]))
+        listed = f"tab/{name}" not in r["widgets"]
+        for path in ["tab/more", f"tab/more/{name}"] if listed else [f"tab/{name}"]:
+            clicks.append(path)
+            self.click(path)
         self.wait(lambda r: r["door"] == name)
+        return len(clicks)
 
     def fill(self, path, text, condition):
         """Types into one of Dear ImGui's fields, again where it had not taken the keyboard yet."""

@@ -29,6 +29,9 @@ class _Counted:
         self.actions += 1
         self.window.click(*where)
 
+    def show(self, name):
+        self.actions += self.window.show(name)
+
     def right_click(self, path):
         self.actions += 1
         self.window.point(path)
@@ -106,12 +109,11 @@ def two_heads_are_compared_in_one_action(display):
 
 
 def two_sentences_are_compared_in_five_actions(display):
-    """The tab, what is compared, the other sentence in the place of the same one."""
+    """The question, what is compared, the other sentence in the place of the same one."""
     other = "Lily had a red hat. Tom had a blue hat. Lily gave Tom the red"
     with Window(PROGRAM, display, "--text", LILY, "--head", "1.2") as w:
         w.settled()
         person = _Counted(w)
-        person.show("Heads")
         person.show("Sentences")
         w.wait(lambda r: r["shown_text_b"] == LILY and "compare/map/2" in r["widgets"])
         person.key("ctrl+a")
@@ -216,7 +218,7 @@ def a_token_is_masked_in_two_actions(display):
 
 
 def a_difference_at_any_token_is_read_in_three_actions(display):
-    """ΔE of a token in a layer: its tab, then the token's cell in the map."""
+    """ΔE of a token in a layer: its question and pill, then the token's cell in the map."""
     with Window(PROGRAM, display, "--text", LILY, "--head", "1.2") as w:
         w.settled()
         person = _Counted(w)
