@@ -293,7 +293,7 @@ def patching_is_attributed_to_tokens():
     refused("--clean", "attribute --method attribution-patching", "--text", RED)
     refused("attribution-patching", "attribute", *pair)
     refused(
-        "equally long",
+        "same number of tokens",
         "attribute --method attribution-patching",
         "--clean",
         RED,

@@ -38,8 +38,8 @@ TEST_CASE("tags: the story model's previous-token, induction and first-token hea
     CHECK(tags["2.1"] == "first ");
     CHECK(tags["3.0"] == "");
     CHECK(random->heads[AttentionHead{1, 2}][2] == doctest::Approx(0.91).epsilon(0.01));
-    CHECK((*traits)[AttentionHead{1, 2}].query == 16);
-    CHECK((*traits)[AttentionHead{1, 2}].key == 4);
+    CHECK(std::pair((*traits)[AttentionHead{1, 2}].query, (*traits)[AttentionHead{1, 2}].key) ==
+          std::pair(7, 2));  // "had" → "a", which followed the first "had"
 }
 
 TEST_CASE("tags: each trait recomputes from the pattern, in every family") {

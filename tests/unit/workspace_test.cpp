@@ -111,6 +111,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["influence_points"] = 0;
     written["influence_second"] = 3;
     written["explain_from"] = 0;
+    written["doors"] = Json::array();
     for (const char* first : {"maps", "probes", "beside", "baseline", "part"})
         written[std::string("influence_") + first] = 0;
     written["picture"] = "";
