@@ -87,7 +87,7 @@ class FigureOptions(Recorded, total=False):
     height_px: float
     ids: Any
     image: Any
-    influence: Literal["hidden", "metric", "relevance"]
+    influence: Literal["none", "hidden", "metric", "relevance"]
     join_words: bool
     only_keys: Any
     labels: bool
@@ -189,7 +189,7 @@ class ShowOptions(Recorded, total=False):
     hints: bool
     ids: Any
     image: Any
-    influence: Literal["hidden", "metric", "relevance"]
+    influence: Literal["none", "hidden", "metric", "relevance"]
     join_words: bool
     only_keys: Any
     labels: bool
@@ -368,7 +368,7 @@ class AttributeOptions(Recorded, total=False):
     pair: Any
     parts: Literal["tokens", "words", "sentences", "paragraphs"]
     probes: int
-    steps: int
+    steps: Any
     target: Any
     target_ids: Any
     temperature_attn: Any
