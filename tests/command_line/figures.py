@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import shutil
 import struct
 
@@ -208,7 +207,7 @@ def before_and_after_opens_on_the_head_that_moved_most():
     sentence = ["--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"]
     opened, ablated = words(), words("--layer", "0", "--head", "0")
     for text in (opened, ablated):
-        assert re.search(r"ball 99\.4 % → 9\.5 % .89\.9 points Δ log p .2\.34", text), text
+        assert "99.4 % → 9.5 % −89.9 points Δ log p −2.34 Δ logit −9.84" in text, text
         assert "An ablated head keeps its pattern; its output is zero." in text, text
     assert "Without 0.0, head 1.1 loses red 16 → ball 4: 0.823 falls to 0.034." in opened, opened
     assert "The pattern of head 0.0 did not change." in ablated, ablated

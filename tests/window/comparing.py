@@ -116,9 +116,12 @@ def the_most_similar_head_is_b_until_one_is_chosen(display):
         first = w.wait(lambda r: r["title"].startswith("Head 1.2 − ") and not r["busy"])
         assert [first["layer_b"], first["head_b"]] == [-1, -1]
         w.click("grid/2.0")
-        w.wait(lambda r: r["title"].startswith("Head 2.0 − ") and not r["busy"])
-        w.click("compare/row/1.1")
+        r = w.wait(lambda r: r["title"].startswith("Head 2.0 − ") and not r["busy"])
+        rows = [path.split("/")[2] for path in r["widgets"] if path.startswith("compare/row/")]
+        other = next(row for row in rows if f"− {row}" not in first["title"] + r["title"])
+        w.click(f"compare/row/{other}")
+        w.wait(lambda r: r["title"] == f"Head 2.0 − {other}")
         w.click("grid/1.2")
-        w.wait(lambda r: r["title"] == "Head 1.2 − 1.1" and not r["busy"])
+        w.wait(lambda r: r["title"] == f"Head 1.2 − {other}" and not r["busy"])
         w.click("compare/nearest")
         w.wait(lambda r: [r["layer_b"], r["head_b"]] == [-1, -1] and r["title"] == first["title"])

@@ -325,7 +325,7 @@ def alignment_opens_on_the_last_layers_mean_whatever_was_selected(display):
             *("--model", "translator", "--head", head, "--text", "I have never seen him."),
         ) as w:
             w.settled()
-            w.key("Escape", "8")
+            w.show("Alignment")
             r = w.wait(lambda r: "alignment" in r and not r["busy"])
             assert r["layer"] == 8 and r["align_of"] == 1, (head, r["layer"], r["align_of"])
 
