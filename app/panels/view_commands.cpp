@@ -48,12 +48,9 @@ void begin_view(CommandContext& c, const View& v) {
     if (opens && v.begin) v.begin(c.session, c.model()->config);
 }
 
-/// Leaves the caret where it is, so that the next digit is a command again.
 Status open_door(CommandContext& c, const Door& door) {
-    const bool typing = c.host.typing();
     begin_view(c, *door.view);
     if (door.command) TRY_STATUS(carry_out({&command_named(sent_by_doors(), door.command), door.words}, c));
-    if (!typing) c.host.leave_texts();
     c.session.of<VisitedDoors>().note(door.key);
     return success();
 }
@@ -91,7 +88,11 @@ Command question_row(ViewGroup group) {
     const std::string digit = std::to_string(static_cast<int>(group) + 1);
     const auto open = [group](CommandContext& c, const std::string&) -> Status {
         const Door* door = next_door(c.session, *c.model(), group);
-        return door ? open_door(c, *door) : Error{"Nothing of this applies to " + c.model()->name + "."};
+        if (!door) return Error{"Nothing of this applies to " + c.model()->name + "."};
+        const bool typing = c.host.typing();
+        TRY_STATUS(open_door(c, *door));
+        if (!typing) c.host.leave_texts();  // the next digit is a command again
+        return success();
     };
     return row({"question " + lower_case(of.name), std::string(of.name) + ": " + of.question,
                 std::string(of.question) + " Again: the next view", digit + ", Ctrl+" + digit},

@@ -13,41 +13,47 @@ namespace headlight {
 
 namespace {
 
-constexpr float kPillPad = 10, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104, kListSides = 38,
-                kChevronRoom = 20;
+constexpr float kPillPad = 10, kClosePad = 6, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104,
+                kListSides = 38, kChevronRoom = 20;
 
 struct Pills {
     std::vector<const Door*> doors;
-    size_t shown = 0;  // those from here on are in the list
+    float pad = kPillPad;  // at each side of a name
+    size_t shown = 0;      // those from here on are in the list
+
+    float width(Ui& ui, const Door& door) const { return ui.text.width(kCaption, door.name) + 2 * pad; }
 };
 
-float pill_width(Ui& ui, const Door& door) { return ui.text.width(kCaption, door.name) + 2 * kPillPad; }
-
 /// The number of pills that fit beside the list of the rest.
-size_t count_fitting(Ui& ui, const std::vector<const Door*>& doors, float room) {
-    float all = 0, widest = 0;
-    for (const Door* d : doors) {
-        all += pill_width(ui, *d) + kBetweenPills;
-        widest = std::max(widest, ui.text.width(kCaption, d->name) + kListSides);
+size_t count_fitting(Ui& ui, const Pills& pills, float room) {
+    float used = -kBetweenPills, rest = 0;
+    std::vector<float> lists(pills.doors.size() + 1, 0.0f);  // by the first in it: how wide it is
+    for (size_t i = pills.doors.size(); i > 0; --i)
+        lists[i - 1] = rest = std::max(rest, ui.text.width(kCaption, pills.doors[i - 1]->name) + kListSides);
+    size_t fitting = 0;
+    for (size_t i = 0; i <= pills.doors.size(); ++i) {
+        if (used + (lists[i] > 0 ? kBetweenPills + lists[i] : 0) <= room) fitting = i;
+        if (i < pills.doors.size()) used += pills.width(ui, *pills.doors[i]) + kBetweenPills;
     }
-    if (all - kBetweenPills <= room) return doors.size();
-    float used = widest;
-    size_t count = 0;
-    while (count < doors.size() && (used += pill_width(ui, *doors[count]) + kBetweenPills) <= room) ++count;
-    return count;
+    return fitting;
 }
 
-/// Leaves out those that do not apply where not all fit.
+/// Moves the pills together where not all fit, then leaves out those that do not apply.
 Pills arrange_pills(Scene& s, ViewGroup group, float room) {
     Pills out{doors_of(group)};
-    out.shown = count_fitting(s.ui, out.doors, room);
-    if (out.shown == out.doors.size()) return out;
+    const auto fits = [&] { return (out.shown = count_fitting(s.ui, out, room)) == out.doors.size(); };
+    if (fits()) return out;
+    out.pad = kClosePad;
+    if (fits()) return out;
     std::erase_if(out.doors, [&](const Door* d) { return d->missing(*s.model()); });
-    out.shown = count_fitting(s.ui, out.doors, room);
+    out.pad = kPillPad;
+    if (fits()) return out;
+    out.pad = kClosePad;
+    fits();
     return out;
 }
 
-void draw_pill(Scene& s, Rect r, const Door& door, bool on) {
+void draw_pill(Scene& s, Rect r, const Door& door, bool on, float pad) {
     Ui& ui = s.ui;
     const std::string path = "tab/" + door.name;
     const Hit h = ui.control(path, r);
@@ -58,7 +64,7 @@ void draw_pill(Scene& s, Rect r, const Door& door, bool on) {
         s.send("view " + door.key);
     if (on || (h.hovered && !missing)) ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg3, size::corner);
     const ImU32 ink = missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2;
-    ui.text.draw(r.x + kPillPad, r.middle_y(), kCaption, ink, door.name);
+    ui.text.draw(r.x + pad, r.middle_y(), kCaption, ink, door.name);
 }
 
 /// The list of those that do not fit, in place of the last.
@@ -109,8 +115,8 @@ void draw_header(Scene& s, Rect r, const View& shown, float left) {
         const Pills pills = arrange_pills(s, on->group, right - taken - x);
         const float high = low ? size::row_low : size::chip;
         for (size_t i = 0; i < pills.shown; ++i) {
-            const float width = pill_width(s.ui, *pills.doors[i]);
-            draw_pill(s, band({x, r.y, width, r.h}, high), *pills.doors[i], pills.doors[i] == on);
+            const float width = pills.width(s.ui, *pills.doors[i]);
+            draw_pill(s, band({x, r.y, width, r.h}, high), *pills.doors[i], pills.doors[i] == on, pills.pad);
             x += width + kBetweenPills;
         }
         draw_folded(s, x, r.middle_y(), pills, on);

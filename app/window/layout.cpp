@@ -173,6 +173,11 @@ void draw_middle(Scene& s, const Places& p, const View* view) {
     if (generation > 0) draw_generation_bar(s, {middle.x, center.bottom(), middle.w, generation}, !lists);
 }
 
+/// Puts the caret back into the sentence where the field that has it is not drawn.
+void leave_hidden_field(Scene& s) {
+    if (s.fields.other.focused && !s.ui.widgets.count("other")) s.fields.focus(s.fields.sentence);
+}
+
 }  // namespace
 
 void draw_parts(Scene& s, Rect w) {
@@ -199,6 +204,7 @@ void draw_parts(Scene& s, Rect w) {
             draw_panel(s, p.panel, view);
         if (p.guide > 0) draw_guide(s, {0, w.h - (p.status + p.guide), w.w, p.guide});
     }
+    leave_hidden_field(s);
     if (p.status > 0) draw_status_bar(s, {0, w.h - p.status, w.w, p.status});
 }
 

@@ -37,7 +37,7 @@ def a_trace_in_place_of_a_model(display):
         for name in ("Lines", "Flow", "All heads", "Heads", "Heat map"):
             w.show(name)
             w.wait(lambda r: not r["busy"])
-        w.key("2")  # of Explain, only Flow needs no weights
+        w.key("ctrl+2")  # of Explain, only Flow needs no weights
         w.wait(lambda r: r["view"] == "Flow" and not r["busy"])
         w.drop(patterns)
         w.wait(lambda r: not r["busy"] and "recorded" in r["widgets"] and r["tokens"][16] == "red")
@@ -184,7 +184,7 @@ def a_decoder_writes_on(display):
         assert len(r["tokens"]) == n + step + 24, (
             "what was kept is part of the sentence, and it writes on"
         )
-        w.show("Generate")
+        w.click("generation/close")
         w.wait(lambda r: "written" not in r and len(r["tokens"]) == n + step)
 
 
