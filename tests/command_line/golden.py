@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 
 import pictures
-from program import FOLDER, MODELS, TESTS, draws_pictures, pdf_text, run
+from program import FOLDER, MODELS, TESTS, draws_pictures, pdf_text, run, view_keys
 
 
 def shapes_of(svg):
@@ -101,9 +101,7 @@ def golden_figures():
     before you commit."""
     folder, write = TESTS / "golden", os.environ.get("HEADLIGHT_GOLDEN") == "write"
     drawn = {options[options.index("--view") + 1] for options in GOLDEN.values()}
-    every = {
-        row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")
-    }
+    every = set(view_keys())
     assert drawn == every, f"each view has a golden figure, not so {drawn ^ every}"
     for name, options in GOLDEN.items():
         out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}

@@ -10,7 +10,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 from option_samples import ELSEWHERE, OF_VERBS, OF_VIEWS, SAMPLES, WITH
-from program import FOLDER, MODELS, PROGRAM, draws_pictures, refused, run
+from program import FOLDER, MODELS, PROGRAM, draws_pictures, refused, run, view_keys
 
 TEXT, OTHER = "Lily saw an unbelievable cat", "Lily saw an unbelievable dog"
 # Change how, and not what, is said.
@@ -83,9 +83,7 @@ SEVERAL = {option: ([], ["all"], ["0.1,1.2"]) for option in ("--mean", "--max")}
 
 
 def _views():
-    views = [
-        row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")
-    ]
+    views = view_keys()
     options = [option for option in declared("render") if option not in ONE_RUN]
     assert len(views) > 15
     assert not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"

@@ -98,7 +98,7 @@ def masks_and_changes():
         for show in ("pattern", "delta", "next"):
             run("render --view compare -o compare.pdf", "--text", sentence, "--show", show, *more)
             text = pdf_text("compare.pdf") if shutil.which("pdftotext") else "A − B"
-            assert "A − B" in text or "different layers" in text and show == "delta", text
+            assert "A − B" in text or "After − before" in text or "different layers" in text and show == "delta", text
             assert "Reading" not in text, text
     run("render --view head --drop-sink -o sink.pdf", "--text", sentence)
     for bad in ("freeze:9.9=x", "freeze:1.2=", "mask:3-1>0", "score:1-2>0@0.0=3"):

@@ -70,6 +70,12 @@ def refused(words, command, *arguments, status=1, **more):
     assert words in err, f"{words!r} is not in the answer to {command} {arguments}: {err}"
 
 
+def view_keys():
+    """The views of render, as it lists them where it is given another."""
+    err = run("render -o none.png --view ?", status=2).err
+    return err.split(" is not one of ")[1].split(" (see")[0].split(", ")
+
+
 def pdf_text(path):
     return subprocess.run(["pdftotext", FOLDER / path, "-"], capture_output=True, text=True).stdout
 
