@@ -122,7 +122,8 @@ constexpr BesideRow kBeside[] = {
     {"layer", "model", of_part_of_layer, "a --part of a layer"},
     {"text-b", "influence", scores_from_text,
      "--method attribution-patching, or with integrated-gradients and --baseline text"},
-    {"colormap,beside,layer,head,all-heads", "influence", maps_influence, "--influence hidden, metric or relevance"},
+    {"colormap,beside,layer,head,all-heads", "influence", maps_influence,
+     "--influence hidden, metric or relevance"},
     {"layer", "influence", beside_layer, "--beside head or layer"},
 };
 

@@ -147,7 +147,7 @@ struct Preferences {
     Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
-    int rank = kRankByCell;   // a row of head_statistics(), or kRankBy…
+    int rank = 0;             // a row of head_statistics(), or kRankBy…
     bool drop_sink = false;   // hide the first token in heat maps
     bool change_bar = false;  // the intervention bar is open
     bool hints_seen = false;  // at a first start

@@ -96,15 +96,13 @@ std::vector<Command> focus_commands() {
 }
 
 std::vector<Command> sheet_commands() {
-    return {
-        sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
-        sheet_row({"keys", "Keys", "list the keys", "F1"}, Sheet::help),
-        sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
-        row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file", "Close",
-             "close a sheet if it is open"},
-            close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
-        row({"escape", "Close, unlock, leave", "close a sheet; unlock the cell; leave the text field", "Esc"},
-            escape)};
+    return {sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
+            sheet_row({"keys", "Keys", "list the keys", "F1"}, Sheet::help),
+            sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
+            row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file",
+                 "Close", "close a sheet if it is open"},
+                close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
+            row({"escape", "Close, unlock, leave", "close, unlock, or leave the text field", "Esc"}, escape)};
 }
 
 /// Opens the menu; "here" anchors it to the chip that was clicked.
@@ -154,7 +152,7 @@ std::vector<Command> export_commands() {
                                {"browse", "Choose the file", "choose where to save in the desktop's dialog"},
                                [](Host& h) { h.browse(); }, saves)}),
          in_group("Edit", {host_row({"copy numbers", "Copy the view's numbers",
-                                     "copy the selected text, or the view's numbers", "Ctrl+C"},
+                                     "copy the text or the view's numbers", "Ctrl+C"},
                                     [](Host& h) { h.copy_numbers(); })})});
 }
 

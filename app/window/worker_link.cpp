@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "parts/result.h"
 #include "panels/menus.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"
 #include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/metric.h"
+#include "parts/result.h"
 #include "session/adopt.h"
 #include "session/work/requests.h"
 #include "session/workspace.h"

@@ -11,7 +11,9 @@ from program import FOLDER, PROGRAM, TESTS, run
 def commands_are_listed_and_checked():
     lines = run("--commands").out.splitlines()
     assert len(lines) > 60, lines[:3]
-    assert any(line.startswith("question explain ") and "Ctrl+2" in line for line in lines), lines[:3]
+    assert any(line.startswith("question explain ") and "Ctrl+2" in line for line in lines), lines[
+        :3
+    ]
     assert all(len(line.split()) > 2 for line in lines)
     for line in ("fly", "view lines; fly", "lock", "undo twice"):
         assert (

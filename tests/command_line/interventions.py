@@ -98,7 +98,12 @@ def masks_and_changes():
         for show in ("pattern", "delta", "next"):
             run("render --view compare -o compare.pdf", "--text", sentence, "--show", show, *more)
             text = pdf_text("compare.pdf") if shutil.which("pdftotext") else "A − B"
-            assert "A − B" in text or "After − before" in text or "different layers" in text and show == "delta", text
+            assert (
+                "A − B" in text
+                or "After − before" in text
+                or "different layers" in text
+                and show == "delta"
+            ), text
             assert "Reading" not in text, text
     run("render --view head --drop-sink -o sink.pdf", "--text", sentence)
     for bad in ("freeze:9.9=x", "freeze:1.2=", "mask:3-1>0", "score:1-2>0@0.0=3"):
@@ -132,10 +137,7 @@ def steps_show_the_score_that_softmax_takes():
         assert ("before temperature" in table["columns"]) == (
             text in ("temperature:0.5@1.2", "temperature:inf@1.2", "ablate:1.2:uniform")
         ), (text, table["columns"])
-        assert ("edited" in table["columns"]) == text.startswith("score"), (
-            text,
-            table["columns"],
-        )
+        assert ("edited" in table["columns"]) == text.startswith("score"), (text, table["columns"])
     halved = steps("--change", "temperature:0.5@1.2")
     assert all(
         abs(a - 2 * b) < 1e-4 for a, b in zip(column(halved, "score"), column(plain, "score"))

@@ -78,7 +78,7 @@ TEST_CASE("settings: a ranking is remembered by its key") {
     fields["rank"] = "moved";
     CHECK(read_settings(fields, "it").preferences.rank == kRankByMoved);
     fields["rank"] = "unknown";
-    CHECK(read_settings(fields, "it").preferences.rank == kRankByCell);
+    CHECK(read_settings(fields, "it").preferences.rank == 0);
 }
 
 TEST_CASE("settings and labels of a newer version are neither read nor written over") {

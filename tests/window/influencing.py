@@ -220,7 +220,9 @@ def relevance_and_patching_of_every_token(display):
         w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
         w.wait(lambda r: _scored(r) and r["second_scores"][0] != 0)
         w.fill(
-            "other", BIG + " hat", lambda r: "same number of tokens" in r.get("second_scores", [0, 0, ""])[2]
+            "other",
+            BIG + " hat",
+            lambda r: "same number of tokens" in r.get("second_scores", [0, 0, ""])[2],
         )
 
 

@@ -377,8 +377,7 @@ def a_control_shows_no_layer_that_the_model_lacks(display):
     ) as w:
         r = w.wait(
             lambda r: (
-                not r["busy"]
-                and any(t.startswith("output of layer 3") for t in r.get("texts", []))
+                not r["busy"] and any(t.startswith("output of layer 3") for t in r.get("texts", []))
             )
         )
         assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]

@@ -2,7 +2,6 @@
 narrow windows, spellings."""
 
 import re
-import subprocess
 
 from drive import Window
 from places import LILY, PROGRAM, REFERENCE, SENTENCE
@@ -106,20 +105,6 @@ def a_ranked_head_is_previewed(display):
 def numbers_are_spelled_with_a_minus(display):
     """In no text of any view a hyphen stands for minus, nor "1e-7" for 1.0e−7; and none says −0."""
     wrong = re.compile(r"(?:^|[^\w])-\d|\de-\d|[−-]0(?:\.0+)?(?:$|[^\w.])")
-    rows = [
-        row.split()
-        for row in subprocess.run(
-            [PROGRAM, "--commands"], capture_output=True, text=True, check=True
-        ).stdout.splitlines()
-    ]
-    keys = {
-        row[1]: key.lower()
-        for row in rows
-        if row and row[0] == "view"
-        for key in row
-        if key.startswith("Ctrl+")
-    }
-    assert len(keys) > 9, keys
     models = {
         "stories": [
             "--text",
@@ -145,19 +130,25 @@ def numbers_are_spelled_with_a_minus(display):
         with Window(PROGRAM, display, *options, "--report-texts") as w:
             w.settled()
             w.key("Escape")
-            for view, key in keys.items():
-                frame = w.report()["frame"]
-                w.key(key)
-                r = w.wait(
-                    lambda r: (
-                        r["frame"] > frame
-                        and not r["busy"]
-                        and r.get("texts")
-                        and r.get("patched", [1, 1])[0] == r.get("patched", [1, 1])[1]
+            seen = set()
+            for question in "12345":  # again: the next view of the question
+                while True:
+                    frame = w.report()["frame"]
+                    w.key(question)
+                    r = w.wait(
+                        lambda r: (
+                            r["frame"] > frame
+                            and not r["busy"]
+                            and r.get("texts")
+                            and r.get("patched", [1, 1])[0] == r.get("patched", [1, 1])[1]
+                        )
                     )
-                )
-                found = [text for text in r["texts"] if wrong.search(text)]
-                assert not found, f"{model}, {view}: {found[:5]}"
+                    if r["door"] in seen:
+                        break
+                    seen.add(r["door"])
+                    found = [text for text in r["texts"] if wrong.search(text)]
+                    assert not found, f"{model}, {r['door']}: {found[:5]}"
+            assert len(seen) > 9, seen
 
 
 def a_narrow_window_tells_a_cell_at_the_pointer(display):
@@ -177,7 +168,7 @@ def a_narrow_window_tells_a_cell_at_the_pointer(display):
 
 
 def distances_of_heads_have_three_decimals(display):
-    """In Compare, at 1440 points, each cell of a head has room for its number."""
+    """In Compare, at 1800 points, each cell of a head has room for its number."""
     with Window(
         PROGRAM,
         display,
@@ -190,7 +181,7 @@ def distances_of_heads_have_three_decimals(display):
         "--report-texts",
         "--do",
         "ablate 0.2; compare changes; compare show delta",
-        size="1440x900",
+        size="1800x1000",
     ) as w:
         r = w.wait(
             lambda r: "compare/head/3.7" in r["widgets"] and not r["busy"] and r.get("texts")
@@ -222,9 +213,7 @@ def the_map_has_one_row_of_controls_in_a_narrow_window(display):
         assert "colors" not in r["widgets"]
         assert r["widgets"]["map/more"][0] + r["widgets"]["map/more"][2] <= 1024
         w.click("map/more")
-        w.wait(
-            lambda r: {"contrast", "colors", "queries", "marks", "sink"} <= set(r["widgets"])
-        )
+        w.wait(lambda r: {"contrast", "colors", "queries", "marks", "sink"} <= set(r["widgets"]))
         w.click("queries")
         w.click("queries/columns")
         w.wait(

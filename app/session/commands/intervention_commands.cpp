@@ -212,15 +212,14 @@ void redo(Session& session, Host& host) { put_in_sight(session.document.history.
 namespace {
 
 std::vector<Command> history_commands() {
-    return in_group(
-        "Edit",
-        {also_called("take back, history",
+    return in_group("Edit",
+                    {also_called("take back, history",
+                                 row(
+                                     {"undo", "Undo", "take back the last change", "Ctrl+Z"},
+                                     [](CommandContext& c) { undo(c.session, c.host); }, outside_group)),
                      row(
-                         {"undo", "Undo", "undo: text, model, interventions, comparison, labels", "Ctrl+Z"},
-                         [](CommandContext& c) { undo(c.session, c.host); }, outside_group)),
-         row(
-             {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
-             [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
+                         {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
+                         [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
 }
 
 std::vector<Command> change_commands() {

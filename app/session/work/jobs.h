@@ -192,10 +192,9 @@ private:
 
 /// The table of jobs.
 template <template <class> class Of>
-using OfEachJob =
-    std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
-               Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
-               Of<CompositionSweep>, Of<CorpusSweep>>;
+using OfEachJob = std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
+                             Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
+                             Of<CompositionSweep>, Of<CorpusSweep>>;
 using JobRequest =
     std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
                  FirstScoresSweep::Request, SecondScoresSweep::Request, ExplanationSweep::Request,
