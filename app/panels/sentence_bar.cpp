@@ -153,12 +153,23 @@ float next_room(Scene& s, size_t count) {
     return p ? width : kHintWide;
 }
 
-/// Number of next tokens that fit beside the sentence's tokens, which keep some room: the most probable one
+/// The width of the sentence's tokens, within limits.
+float room_of_tokens(Scene& s) {
+    constexpr float kMin = 300, kMax = 640;
+    float out = 0;
+    for (const auto& labels : s.sentence()->labels)
+        for (size_t i = 0; i < labels.size() && out < kMax; ++i)
+            out += chip_width(s.ui, labels[i]) + gap::tight;
+    return std::clamp(out, kMin, kMax);
+}
+
+/// Number of next tokens that fit beside the sentence's tokens, which keep their room: the most probable one
 /// takes more of it.
 size_t next_count(Scene& s, float room) {
-    constexpr float kLeast = 110, kMinBesideMore = 300;
+    constexpr float kLeast = 110;
+    const float tokens = room_of_tokens(s);
     size_t count = kShownNext;
-    while (count > 1 && room - next_room(s, count) < kMinBesideMore) --count;
+    while (count > 1 && room - next_room(s, count) < tokens) --count;
     return count == 1 && room - next_room(s, count) < kLeast ? 0 : count;
 }
 

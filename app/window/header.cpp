@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kPillPad = 10, kClosePad = 6, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104,
+constexpr float kPillPad = 10, kClosePad = 4, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104,
                 kListSides = 38, kChevronRoom = 20;
 
 struct Pills {

@@ -110,7 +110,7 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
               kLine};
     const float bottom = l.view.y + std::max(l.view.h, l.bar_height()), under = area.bottom() - bottom;
     const bool low = under < kLeastFoot;
-    line.y = bottom + (low ? kLine : kAt) - kLine / 2;
+    line.y = bottom + (low ? under / 2 : kAt) - kLine / 2;
     const Rect foot{l.view.x, line.y, area.right() - l.view.x - gap::small, kLine};
     if (const float high = draw_tag_line(s, foot, area.h < kRoomForTag ? 0 : kTagLine);
         high > 0 && area.h < kRoomForTag)

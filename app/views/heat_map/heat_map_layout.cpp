@@ -21,7 +21,7 @@ struct MapMargins {
 };
 MapMargins margins_in(Rect area) {
     constexpr float kLow = 560;
-    return area.h < kLow ? MapMargins{6, 0, 44, 26} : MapMargins{16, 6, 60, 42};
+    return area.h < kLow ? MapMargins{6, -4, 44, 22} : MapMargins{16, 6, 60, 42};
 }
 
 /// Returns the part of the area that the map may fill, below `above`.
