@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "analysis/attention/head_map.h"
 #include "analysis/attention/head_tags.h"
 #include "analysis/attribution/contribution.h"
 #include "analysis/attribution/flow.h"
