@@ -4,7 +4,7 @@ namespace headlight {
 
 bool reads_text(const Model& m) { return !m.config.can.read_image; }
 const char* no_weights(const Model& m) {
-    return m.weights.stacks.empty() ? "This view needs weights, and a trace holds none." : nullptr;
+    return m.weights.stacks.empty() ? "A trace holds no weights, which this view needs." : nullptr;
 }
 
 }  // namespace headlight

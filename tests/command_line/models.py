@@ -57,7 +57,7 @@ def traces_take_a_models_place():
             assert len(both["heads"]) == 32 and all(h["distance"] < 1e-7 for h in both["heads"])
         for view in ("heads", "lines", "graph", "compare"):
             run("render -o t.svg", "--trace", trace, "--view", view)
-        refused("needs weights", "render --view steps -o no.png", "--trace", trace)
+        refused("no weights", "render --view steps -o no.png", "--trace", trace)
         refused("the model", "render --ablate 1.2 -o no.png", "--trace", trace)
     second = FOLDER / "second.safetensors"
     run("trace", "--text", "Tom had a red ball. Tom had a", "-o", second)

@@ -133,11 +133,11 @@ def numbers_are_spelled_with_a_minus(display):
             seen = set()
             for question in "12345":  # again: the next view of the question
                 while True:
-                    frame = w.report()["frame"]
+                    before = w.report()["door"]
                     w.key(question)
                     r = w.wait(
                         lambda r: (
-                            r["frame"] > frame
+                            r["door"] != before
                             and not r["busy"]
                             and r.get("texts")
                             and r.get("patched", [1, 1])[0] == r.get("patched", [1, 1])[1]
