@@ -1,5 +1,7 @@
 #include "window/questions.h"
 
+#include <algorithm>
+
 #include "base/cast.h"
 #include "paint/layout.h"
 #include "session/commands/word_parsers.h"
@@ -13,23 +15,34 @@ constexpr float kNumber = 18, kBetweenGroups = 28, kBetweenGroupsLow = 24, kUnde
                 kFindLow = 156;
 constexpr float kMinQuestion = 60;
 
-/// Draws the groups; returns where they end.
+/// Returns the width of the groups with their digits, `between` apart.
+float groups_width(const Ui& ui, float between) {
+    float wide = 2 * size::panel_pad;
+    for (const GroupRow& group : view_groups()) wide += kNumber + ui.text.width(kBody, group.name) + between;
+    return wide;
+}
+
+/// Draws the groups, without their digits where these do not fit; returns where they end.
 float draw_groups(Scene& s, Rect row, bool low, const Door* on) {
+    constexpr float kBetweenBare = 10;
     Ui& ui = s.ui;
-    float x = row.x + size::panel_pad;
+    const float usual = low ? kBetweenGroupsLow : kBetweenGroups;
+    const bool bare = groups_width(ui, usual) > row.w;
+    const float number = bare ? 0 : kNumber, between = bare ? kBetweenBare : usual;
+    float x = row.x + (bare ? gap::medium : size::panel_pad);
     for (size_t i = 0; i < view_groups().size(); ++i) {
         const std::string name = view_groups()[i].name;
         const bool shown = on && static_cast<size_t>(on->group) == i;
-        const float width = kNumber + ui.text.width(kBody, name);
-        const Rect whole = inset({x, row.y, width, row.h}, -gap::close, 0);
+        const float width = number + ui.text.width(kBody, name);
+        const Rect whole = inset({x, row.y, width, row.h}, -std::min(gap::close, between / 2), 0);
         const std::string path = "question/" + lower_case(name);
         const Hit h = ui.control(path, whole);
         if (h.clicked) s.send("question " + lower_case(name));
-        ui.text.draw(x, row.middle_y(), kCaptionMono, ui.colors->t3, std::to_string(i + 1));
-        ui.text.draw(x + kNumber, row.middle_y(), kBody, shown || h.hovered ? ui.colors->t1 : ui.colors->t2,
+        if (!bare) ui.text.draw(x, row.middle_y(), kCaptionMono, ui.colors->t3, std::to_string(i + 1));
+        ui.text.draw(x + number, row.middle_y(), kBody, shown || h.hovered ? ui.colors->t1 : ui.colors->t2,
                      name);
         if (Rect under = whole; shown) ui.fill(take_bottom(under, kUnderline), ui.colors->accent);
-        x += width + (low ? kBetweenGroupsLow : kBetweenGroups);
+        x += width + between;
     }
     return x;
 }
@@ -67,8 +80,12 @@ void draw_questions(Scene& s, Rect row) {
     Rect rest = inset(row, size::panel_pad, 0);
     const float end = draw_groups(s, row, low, on);
     const bool learns = std::string_view(shown_view(s.session, *s.model()).key) == "learn";
-    draw_place(s, rest, "learn", "Learn", learns ? "back" : "view learn", learns);
-    draw_place(s, rest, "present", "Present", "present", false);
+    const float places =
+        ui.text.width(kBody, "Learn") + ui.text.width(kBody, "Present") + 2 * gap::wide + gap::small;
+    if (rest.right() - end > places) {  // the palette has both anyway
+        draw_place(s, rest, "learn", "Learn", learns ? "back" : "view learn", learns);
+        draw_place(s, rest, "present", "Present", "present", false);
+    }
     if (rest.right() - end > kFindLow) draw_find(s, rest, low || rest.right() - end < kFind + kMinQuestion);
     const Rect question{end, row.y, rest.right() - end, row.h};
     if (!low && on && question.w > kMinQuestion) {

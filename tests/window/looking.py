@@ -134,7 +134,7 @@ def numbers_are_spelled_with_a_minus(display):
             for question in "12345":  # again: the next view of the question
                 while True:
                     before = w.report()["door"]
-                    w.key(question)
+                    w.key(f"ctrl+{question}")
                     r = w.wait(
                         lambda r: (
                             r["door"] != before

@@ -66,7 +66,7 @@ def theme_colors_scale_and_direction(display):
             ("contrast", "log"),
             ("colors", "magma"),
             ("queries", "columns"),
-            ("contrast", "row"),
+            ("contrast", "per row"),
         ):
             if widget not in w.report()["widgets"]:
                 w.click("map/more")
@@ -82,6 +82,7 @@ def theme_colors_scale_and_direction(display):
             time.sleep(0.3)
             pictures.add(w.picture())
         assert len(pictures) == 5, "each choice changes the picture"
+        w.key("Escape")
         w.click("settings")
         w.click("theme/Light")
         w.wait(lambda r: not r["dark"])

@@ -34,6 +34,10 @@ struct PairedSentences {
     const std::vector<std::string>&labels_a, &labels_b;
     std::vector<Rect> a, b;
     const TokenPairs& pairs;
+    Rect seen;
+
+    /// No chip is cut: one that scrolls out of sight is left out.
+    bool sees(const Rect& r) const { return r.x >= seen.x - 1 && r.right() <= seen.right() + 1; }
 };
 
 void draw_lines(Ui& ui, const PairedSentences& t) {
@@ -52,12 +56,13 @@ void draw_paired_tokens(Scene& s, const PairedSentences& t) {
     std::vector<bool> paired_b(t.b.size());
     for (const TokenPair& p : t.pairs) {
         if (p.both()) paired_b[p.b] = true;
-        if (p.a < 0) continue;
+        if (p.a < 0 || !t.sees(t.a[p.a])) continue;
         const Hit h = s.ui.hit("compare/a/" + std::to_string(p.a), t.a[p.a]);
         if (h.clicked) selected = selected == p.a ? std::nullopt : std::optional(p.a);
         draw_token(s, t.a[p.a], t.labels_a[p.a], p.b < 0, selected == p.a, h.hovered);
     }
     for (int i = 0; i < isize(t.b); ++i) {
+        if (!t.sees(t.b[i])) continue;
         const Hit h = s.ui.hit("compare/b/" + std::to_string(i), t.b[i]);
         if (h.clicked && selected) {
             toggle_pair(s, t.pairs, *selected, i);
@@ -78,7 +83,7 @@ float draw_token_pairing(Scene& s, Rect area) {
     Rect rest = inset(area, size::center_pad, gap::close);
     const Rect line_a = take_top(rest, size::row_low, kBetween), line_b = take_top(rest, size::row_low);
     const Rect inside{line_a.x, area.y, line_a.w, line_b.bottom() - area.y};
-    PairedSentences both{s.sentence()->labels[0], other->labels[0], {}, {}, found->answer.texts};
+    PairedSentences both{s.sentence()->labels[0], other->labels[0], {}, {}, found->answer.texts, inside};
     both.a = place_tokens(ui, both.labels_a, line_a);
     both.b = place_tokens(ui, both.labels_b, line_b);
     const float wide = std::max(both.a.back().right(), both.b.back().right()) - inside.x;

@@ -166,7 +166,7 @@ MatrixView square_matrix(const Scene& s, const Positions& p, int head) {
         signed_matrix(s, "positions/square", p.between, positions_row(p.scheme).between_text(p, head));
     out.ratio = 1;
     out.rows.title = by_distance ? "query" : "pos.";
-    out.columns.title = by_distance ? "key" : "position";
+    out.columns.title = by_distance ? "key" : "pos.";
     out.tip = [&p, by_distance](int i, int j) {
         const float v = p.between(i, j);
         return (by_distance ? "Query " : "Positions ") + std::to_string(i) +
