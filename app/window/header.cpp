@@ -68,7 +68,7 @@ void draw_pill(Scene& s, Rect r, const Door& door, bool on, float pad) {
 }
 
 /// The list of those that do not fit, in place of the last.
-void draw_folded(Scene& s, float x, float middle, const Pills& pills, const Door* on) {
+void draw_folded(Scene& s, float x, float right, float middle, const Pills& pills, const Door* on) {
     std::vector<std::string> names;
     int current = -1;
     for (size_t i = pills.shown; i < pills.doors.size(); ++i) {
@@ -77,7 +77,7 @@ void draw_folded(Scene& s, float x, float middle, const Pills& pills, const Door
     }
     if (names.empty()) return;
     float width = 0;
-    const int chosen = s.ui.drop_down("tab/more", x, middle, names, current, width);
+    const int chosen = s.ui.drop_down("tab/more", x, middle, names, current, width, right - x);
     if (current < 0) s.ui.text.draw(x + kPillPad, middle, kCaption, s.ui.colors->t2, names.front());
     if (chosen >= 0) s.send("view " + pills.doors[pills.shown + chosen]->key);
 }
@@ -119,7 +119,7 @@ void draw_header(Scene& s, Rect r, const View& shown, float left) {
             draw_pill(s, band({x, r.y, width, r.h}, high), *pills.doors[i], pills.doors[i] == on, pills.pad);
             x += width + kBetweenPills;
         }
-        draw_folded(s, x, r.middle_y(), pills, on);
+        draw_folded(s, x, std::max(right - taken, x + size::chip), r.middle_y(), pills, on);
     }
     s.ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
 }

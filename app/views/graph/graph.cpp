@@ -257,6 +257,7 @@ View graph_view() {
             .shows = View::Shows::model,
             .ask = ask_graph,
             .beside = {always<draw_graph_list>, always<draw_graph_inspector>},
+            .least_high = 160,
             .numbers = graph_numbers,
             .visit = visit_state<GraphState>,
             .seen = seen_of<GraphState>,
