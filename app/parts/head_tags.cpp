@@ -16,11 +16,15 @@ std::shared_ptr<const PerHead<TextTraits>> traits_of(const Scene& s) {
 
 std::string tag_text(const HeadTag& tag) { return std::string(tag.row->glyph) + " " + tag.row->word; }
 
+constexpr float kGlyph = 19, kWholeTag = 116;  // widths in a row: the glyph alone; with word and value
+
 }  // namespace
 
-std::vector<JobRequest> head_tag_jobs(const Scene& s) {
+std::vector<JobRequest> head_tag_jobs(const Scene& s, bool of_text) {
     if (!s.sentence()) return {};
-    return {RandomSweep::Request{}, TraitsSweep::Request{}};
+    std::vector<JobRequest> out{RandomSweep::Request{}};
+    if (of_text) out.push_back(TraitsSweep::Request{});
+    return out;
 }
 
 const RandomStatistics* random_statistics_of(const Scene& s) {
@@ -34,8 +38,8 @@ std::vector<HeadTag> tags_of(const Scene& s, AttentionHead head) {
     if (!s.sentence() || s.sentence()->heads.empty()) return {};
     const RandomStatistics* random = random_statistics_of(s);
     const auto traits = traits_of(s);
-    return head_tags(random && !random->heads.empty() ? &random->heads[head] : nullptr,
-                     s.sentence()->heads[head].statistics, traits ? &(*traits)[head] : nullptr);
+    return head_tags({random && !random->heads.empty() ? &random->heads[head] : nullptr,
+                      &s.sentence()->heads[head].statistics, traits ? &(*traits)[head] : nullptr});
 }
 
 std::string tag_sentence(const Scene& s, AttentionHead head) {
@@ -48,8 +52,8 @@ std::string tag_sentence(const Scene& s, AttentionHead head) {
     const auto& queries = s.sentence()->query_labels(head.block);
     const auto& keys = s.sentence()->key_labels(head.block);
     const std::string link = token_at(queries, t.query) + " → " + token_at(keys, t.key);
-    if (out.empty()) return "No tag. Strongest link: " + link + " (" + number(t.strongest, 3) + ").";
-    return out + " Strongest link: " + link + " (" + number(t.strongest, 3) + ").";
+    return (out.empty() ? "No tag." : out) + " Strongest link: " + link + " (" + number(t.strongest, 3) +
+           ").";
 }
 
 float draw_tags(Scene& s, Rect line, std::span<const HeadTag> tags) {
@@ -74,11 +78,15 @@ float draw_tags(Scene& s, Rect line, std::span<const HeadTag> tags) {
     return x - line.x;
 }
 
+float row_tag_width(float row) {
+    constexpr float kRoomy = 160;
+    return row >= kRoomy ? kWholeTag : kGlyph;
+}
+
 void draw_row_tag(Scene& s, Rect room, const HeadTag& tag, ImU32 ink) {
-    constexpr float kGlyph = 19, kWhole = 116;
     Ui& ui = s.ui;
     write(ui, take_left(room, kGlyph), kCaption, ink, tag.row->glyph);
-    if (room.w + kGlyph < kWhole) return;
+    if (room.w + kGlyph < kWholeTag) return;
     write(ui, room, kCaptionMono, ui.colors->t3, number(tag.value, 2), Flush::right);
     take_right(room, ui.text.width(kCaptionMono, "0.00"), gap::tight);
     write(ui, room, kCaption, ink, ui.text.fitted(kCaption, tag.row->word, room.w));

@@ -7,7 +7,8 @@
 
 namespace headlight {
 
-std::vector<JobRequest> head_tag_jobs(const Scene& scene);
+/// Requests what tags are measured from; `of_text`: also in the text, for the list and the inspector.
+std::vector<JobRequest> head_tag_jobs(const Scene& scene, bool of_text);
 
 /// Returns the statistics on random tokens; null until they are measured.
 const RandomStatistics* random_statistics_of(const Scene& scene);
@@ -22,6 +23,8 @@ std::string tag_sentence(const Scene& scene, AttentionHead head);
 /// Draws the tags in a line, each with its value; returns the width.
 float draw_tags(Scene& scene, Rect line, std::span<const HeadTag> tags);
 
+/// Returns the width of a tag in a list's row: of a narrow row its glyph's.
+float row_tag_width(float row);
 /// Draws glyph, word and value of a head's first tag in a list's row; of a narrow row only the glyph.
 void draw_row_tag(Scene& scene, Rect room, const HeadTag& tag, ImU32 ink);
 

@@ -32,12 +32,6 @@ std::string value_text(float v, bool is_signed, int digits) {
 /// The number of decimals that fits numbers up to the largest.
 int digits_up_to(float largest) { return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3; }
 
-/// Returns the width of a row's tag: glyph, word and value, or the glyph alone in a narrow row.
-float tag_room(float row) {
-    constexpr float kWide = 160, kWhole = 116, kGlyph = 19;
-    return row >= kWide ? kWhole : kGlyph;
-}
-
 void draw_row(Scene& s, Rect r, float names, int number, float largest, const RankedHeads& heads, bool chosen,
               bool hovered) {
     const float value = heads.values[number];
@@ -51,7 +45,7 @@ void draw_row(Scene& s, Rect r, float names, int number, float largest, const Ra
           amber ? ui.colors->accent_text : ui.colors->t2,
           value_text(value, heads.is_signed, digits_up_to(largest)), Flush::right);
     if (heads.tag) {
-        const Rect room = take_left(rest, tag_room(rest.w), gap::medium);
+        const Rect room = take_left(rest, row_tag_width(rest.w), gap::medium);
         if (const auto tag = heads.tag(number))
             draw_row_tag(s, room, *tag, amber ? ui.colors->accent_text : ui.colors->t2);
     }

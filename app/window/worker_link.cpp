@@ -78,7 +78,7 @@ WorkRequest WorkerLink::wanted() {
     for (const View& one : views())
         if (one.jobs)
             for (JobRequest& job : one.jobs(scene, &one == &view)) r.jobs.push_back(std::move(job));
-    for (JobRequest& job : head_tag_jobs(scene)) r.jobs.push_back(std::move(job));
+    for (JobRequest& job : head_tag_jobs(scene, !view.fills_window())) r.jobs.push_back(std::move(job));
     if (!state_.shown() && view.of_model) r.questions = view.ask(scene);
     if (!state_.shown() || !state_.answer->picture) return r;
     if (view.ask) r.questions = view.ask(scene);

@@ -30,7 +30,8 @@ TEST_CASE("tags: the story model's previous-token, induction and first-token hea
     REQUIRE((random && traits && text));
     std::map<std::string, std::string> tags;
     for (const AttentionHead head : {AttentionHead{0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {2, 1}, {3, 0}})
-        for (const HeadTag& tag : head_tags(&random->heads[head], (*text)[head].statistics, &(*traits)[head]))
+        for (const HeadTag& tag :
+             head_tags({&random->heads[head], &(*text)[head].statistics, &(*traits)[head]}))
             tags[head_name(run->config(), head)] += std::string(tag.row->word) + " ";
     CHECK(tags["0.0"] == "previous ");
     for (const char* head : {"1.0", "1.1", "1.2"}) CHECK(tags[head].find("induction") == 0);

@@ -2,6 +2,8 @@
 #include "analysis/attention/head_tags.h"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 
 #include "analysis/attention/head_summary.h"
 #include "analysis/circuits/direct.h"
@@ -16,24 +18,32 @@ namespace {
 constexpr int kRandomTokens = 50, kLastQueries = 64, kPromoted = 5;
 constexpr float kAnswerWeight = 0.30f;
 
-constexpr HeadTagRow kRows[] = {
-    {HeadTagKind::previous, "←", "previous", "Looks at the previous token.",
-     "mean weight on the previous token, on random tokens", 0.50f},
-    {HeadTagKind::induction, "↻", "induction", "Finds what followed the same token last time.",
-     "mean weight on tokens that follow an earlier copy, on random tokens that repeat", 0.40f},
-    {HeadTagKind::duplicate, "=", "same token", "Looks at earlier copies of the same token.",
-     "mean weight on earlier copies, on random tokens that repeat", 0.40f},
-    {HeadTagKind::first, "⇤", "first", "Rests on the first token.",
-     "mean weight on the first token, in this text", 0.40f},
-    {HeadTagKind::self, "○", "self", "Looks at the token itself.",
-     "mean weight on the diagonal, in this text", 0.50f},
-    {HeadTagKind::punctuation, "·", "punctuation", "Looks at punctuation.",
-     "mean weight on punctuation, in the last 64 queries of this text", 0.50f},
-    {HeadTagKind::name_mover, "⇒", "name mover", "Copies the answer from where the text has it.",
-     "weight from the last token to copies of the answer, which the head promotes", kAnswerWeight},
-};
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-int statistic(const char* key) { return narrow<int>(find_statistic(key) - head_statistics().data()); }
+float statistic(const std::array<float, kStatistics>* of, std::string_view key) {
+    return of ? (*of)[find_statistic(key) - head_statistics().data()] : kUnknown;
+}
+
+constexpr HeadTagRow kRows[] = {
+    {"←", "previous", "Looks at the previous token.", "mean weight on the previous token, on random tokens",
+     0.50f, [](const HeadMeasures& h) { return statistic(h.random, "previous"); }},
+    {"↻", "induction", "Finds what followed the same token last time.",
+     "mean weight on tokens that follow an earlier copy, on random tokens that repeat", 0.40f,
+     [](const HeadMeasures& h) { return statistic(h.random, "induction"); }},
+    {"=", "same token", "Looks at earlier copies of the same token.",
+     "mean weight on earlier copies, on random tokens that repeat", 0.40f,
+     [](const HeadMeasures& h) { return statistic(h.random, "duplicate"); }},
+    {"⇤", "first", "Rests on the first token.", "mean weight on the first token, in this text", 0.40f,
+     [](const HeadMeasures& h) { return statistic(h.text, "first"); }},
+    {"○", "self", "Looks at the token itself.", "mean weight on the diagonal, in this text", 0.50f,
+     [](const HeadMeasures& h) { return statistic(h.text, "self"); }},
+    {"·", "punctuation", "Looks at punctuation.",
+     "mean weight on punctuation, in the last 64 queries of this text", 0.50f,
+     [](const HeadMeasures& h) { return h.traits ? h.traits->punctuation : kUnknown; }},
+    {"⇒", "name mover", "Copies the answer from where the text has it.",
+     "weight from the last token to copies of the answer, which the head promotes", kAnswerWeight,
+     [](const HeadMeasures& h) { return h.traits ? h.traits->answer : kUnknown; }},
+};
 
 /// Returns the tokens that the head's output at the last position promotes most; none without a direct path.
 std::vector<std::vector<int>> promoted_by(const Trace& trace, int block, int query, ThreadPool& pool) {
@@ -83,8 +93,6 @@ void measure_rows(const Trace& trace, AttentionHead at, const std::vector<bool>&
 }
 
 }  // namespace
-
-std::span<const HeadTagRow> head_tag_rows() { return kRows; }
 
 Result<RandomStatistics> random_statistics(const std::shared_ptr<const Model>& model, ThreadPool& pool,
                                            const CancelFlag* cancel) {
@@ -140,23 +148,10 @@ Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, co
     return out;
 }
 
-std::vector<HeadTag> head_tags(const std::array<float, kStatistics>* random,
-                               const std::array<float, kStatistics>& text, const TextTraits* traits) {
-    static const int kPrevious = statistic("previous"), kInduction = statistic("induction"),
-                     kDuplicate = statistic("duplicate"), kFirst = statistic("first"),
-                     kSelf = statistic("self");
-    const float unknown = std::nanf("");
-    const auto on_random = [&](int of) { return random ? (*random)[of] : unknown; };
-    const float values[] = {on_random(kPrevious),
-                            on_random(kInduction),
-                            on_random(kDuplicate),
-                            text[kFirst],
-                            text[kSelf],
-                            traits ? traits->punctuation : unknown,
-                            traits ? traits->answer : unknown};
+std::vector<HeadTag> head_tags(const HeadMeasures& head) {
     std::vector<HeadTag> out;
     for (const HeadTagRow& row : kRows)
-        if (const float value = values[int(row.kind)]; value >= row.threshold) out.push_back({&row, value});
+        if (const float value = row.value(head); value >= row.threshold) out.push_back({&row, value});
     return out;
 }
 

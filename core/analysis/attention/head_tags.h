@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "analysis/attention/head_stats.h"
@@ -41,26 +40,29 @@ struct TextTraits {
 };
 Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel);
 
-enum class HeadTagKind { previous, induction, duplicate, first, self, punctuation, name_mover };
+/// Holds what a head's tags are measured from; null: not known yet.
+struct HeadMeasures {
+    const std::array<float, kStatistics>* random = nullptr;  // on random tokens
+    const std::array<float, kStatistics>* text = nullptr;
+    const TextTraits* traits = nullptr;
+};
 
+/// Defines a row of the table of tags.
 struct HeadTagRow {
-    HeadTagKind kind;
     const char* glyph;
     const char* word;
-    const char* sentence;  // what such a head does
-    const char* measure;   // what the value is
-    float threshold;       // the least value that earns the tag
+    const char* sentence;                      // what such a head does
+    const char* measure;                       // what the value is
+    float threshold;                           // the least value that earns the tag
+    float (*value)(const HeadMeasures& head);  // NaN: not known
 };
-std::span<const HeadTagRow> head_tag_rows();
 
 struct HeadTag {
     const HeadTagRow* row = nullptr;
     float value = 0;
 };
 
-/// Returns a head's tags, in the order of the table. `random`: its statistics on random tokens; `text`: on
-/// the text; each null where it is not known yet.
-std::vector<HeadTag> head_tags(const std::array<float, kStatistics>* random,
-                               const std::array<float, kStatistics>& text, const TextTraits* traits);
+/// Returns a head's tags, in the order of the table.
+std::vector<HeadTag> head_tags(const HeadMeasures& head);
 
 }  // namespace headlight
