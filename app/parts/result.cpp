@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "parts/metric.h"
 #include "parts/side_panel.h"
@@ -48,10 +49,11 @@ float write_before_after(Ui& ui, Rect line, Font font, const MetricReport& m) {
     return line.x - from;
 }
 
-/// The length of a bar: a probability, or the value relative to the larger of both.
-float bar_share(const MetricReport& m, const MetricValues& of) {
-    if (shows_percents(m.metric.kind)) return of.probability;
-    const float largest = std::max({std::abs(m.before.value), std::abs(m.now.value), 1e-6f});
+/// Returns the length of a bar: a probability, or the value relative to the largest of `all`.
+float bar_share(MetricKind kind, const MetricValues& of, std::span<const MetricValues> all) {
+    if (shows_percents(kind)) return of.probability;
+    float largest = 1e-6f;
+    for (const MetricValues& v : all) largest = std::max(largest, std::abs(v.value));
     return std::abs(of.value) / largest;
 }
 
@@ -82,8 +84,9 @@ void draw_headline(Scene& s, Column& c, const MetricReport& m) {
     c.y += 24;
     Rect bars = c.line(2 * kBar + 2);
     caption(ui, take_right(bars, kUnit, gap::small), change_unit(m.metric.kind), Flush::right);
-    ui.bar(take_top(bars, kBar, 2), bar_share(m, m.before), ui.colors->t3);
-    ui.bar(take_top(bars, kBar), bar_share(m, m.now), ui.colors->accent);
+    const MetricValues both[] = {m.before, m.now};
+    ui.bar(take_top(bars, kBar, 2), bar_share(m.metric.kind, m.before, both), ui.colors->t3);
+    ui.bar(take_top(bars, kBar), bar_share(m.metric.kind, m.now, both), ui.colors->accent);
     c.y += 24;
 }
 
@@ -192,16 +195,6 @@ std::string distinguishing(const std::vector<std::string>& labels, size_t which)
     return common == 0 ? label : "… " + label.substr(common);
 }
 
-/// Length of a stage's bar: the probability, or the metric relative to its maximum.
-float stage_share(const Stages& stages, size_t at) {
-    const MetricKind kind = stages.metric.kind;
-    if (kind == MetricKind::log_probability || kind == MetricKind::probability)
-        return stages.values[at].probability;
-    float largest = 1e-6f;
-    for (const MetricValues& v : stages.values) largest = std::max(largest, std::abs(v.value));
-    return std::abs(stages.values[at].value) / largest;
-}
-
 /// Draws the metric after each intervention.
 void draw_stages(Scene& s, Column& c) {
     const auto* found = s.found<StagesRequest>();
@@ -220,8 +213,9 @@ void draw_stages(Scene& s, Column& c) {
         const std::string path = "effects/stage/" + std::to_string(i);
         if (!fits) c.ui.tooltip(path, c.ui.hit(path, {c.at.x, c.y - 12, room, 24}), labels[i]);
         const MetricValues& v = stages.values[i];
-        c.bar({"", fits ? labels[i] : distinguishing(labels, i), stage_share(stages, i),
-               metric_value(stages.metric.kind, v), i + 1 == labels.size()});
+        c.bar({"", fits ? labels[i] : distinguishing(labels, i),
+               bar_share(stages.metric.kind, v, stages.values), metric_value(stages.metric.kind, v),
+               i + 1 == labels.size()});
     }
 }
 
