@@ -217,13 +217,13 @@ void draw_settings(Scene& s, Rect& line) {
 
 constexpr float kExplain = 104;
 
-/// Whether the button that explains the prediction has room.
+/// Returns whether the button "Explain this" fits.
 bool offers_explanation(const Scene& s, float room) {
     constexpr float kMinRoom = 560;
     return room > kMinRoom && !find_door("explain")->missing(*s.model()) && shown_predictions(s);
 }
 
-/// "Explain this", behind the predictions.
+/// Draws the button "Explain this" after the predictions.
 void draw_explain(Scene& s, Rect r) {
     Ui& ui = s.ui;
     const Hit h = ui.control("predictions/explain", r);

@@ -1,4 +1,4 @@
-// The doors of the window: five questions, and the views that answer each.
+// Lists five questions and the doors to the views that answer each.
 #pragma once
 
 #include <span>
@@ -36,20 +36,20 @@ struct Door {
 /// In the order of the groups and of the pills in each.
 std::span<const Door> doors();
 std::vector<const Door*> doors_of(ViewGroup group);
-/// Null where there is none.
+/// Returns null if there is none.
 const Door* find_door(std::string_view key);
 
-/// Doors that were opened, the last one first.
+/// Remembers opened doors, the last one first.
 struct VisitedDoors {
     std::vector<std::string> keys;
     void visit(FieldVisitor& visitor);
     void note(const std::string& key);
 };
 
-/// The door of the view that is shown: of several, the one opened last; null for Learn.
+/// Returns the door of the shown view: of several, the one opened last; null for Learn.
 const Door* shown_door(const Session& session, const Model& model);
-/// The door that the key of a group opens: the one opened last, or the next where the group is shown already;
-/// null where none applies.
+/// Returns the door that the key of a group opens: the one opened last, or the next if the group is shown
+/// already; null if none applies.
 const Door* next_door(const Session& session, const Model& model, ViewGroup group);
 
 }  // namespace headlight

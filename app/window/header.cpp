@@ -1,4 +1,4 @@
-// Draws the title of the view, what answers the same question, and its controls.
+// Draws the title of the view, the pills of its question, and its controls.
 #include "window/header.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void draw_pill(Scene& s, Rect r, const Door& door, bool on, float pad) {
     ui.text.draw(r.x + pad, r.middle_y(), kCaption, ink, door.name);
 }
 
-/// The list of those that do not fit, in place of the last.
+/// Draws the list of pills that do not fit.
 void draw_folded(Scene& s, float x, float right, float middle, const Pills& pills, const Door* on) {
     std::vector<std::string> names;
     int current = -1;

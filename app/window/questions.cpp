@@ -47,7 +47,7 @@ float draw_groups(Scene& s, Rect row, bool low, const Door* on) {
     return x;
 }
 
-/// A word that opens something; a line under it where it is shown.
+/// Draws a word that opens a view, underlined while the view is shown.
 void draw_place(Scene& s, Rect& rest, const std::string& path, const std::string& name,
                 const std::string& command, bool on) {
     Ui& ui = s.ui;

@@ -25,7 +25,7 @@ std::string cause(const Scene& s) {
     if (count != 1) return "With " + std::to_string(count) + " interventions, ";
     if (now.changes.empty()) return "With another mask, ";
     const Change& change = now.changes[0];
-    if (ablation_of(s.sentence()->intervention, {change.block, change.head}))
+    if (ablation_of(now, {change.block, change.head}))
         return "Without " + head_name(s.model()->config, change.block, change.head) + ", ";
     return "With " + change_text(s, change) + ", ";
 }
@@ -54,7 +54,7 @@ std::string and_others(const Scene& s, const Found<HeadPairRequest>& pair) {
     const AttentionHead shown{pair.asked.block, pair.asked.head};
     const Moved* moved = moved_heads(s);
     const auto heads = moved ? moved->heads(c) : std::vector<AttentionHead>();
-    if (std::find(heads.begin(), heads.end(), shown) == heads.end()) {
+    if (!contains(heads, shown)) {
         std::string out;
         for (size_t i = 0; i < std::min(kNamed, heads.size()); ++i)
             out += (i ? ", " : "Moved most: ") + head_name(c, heads[i]) + " (" +

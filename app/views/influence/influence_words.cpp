@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/listed.h"
 #include "base/quoted.h"
 #include "model/interventions/change.h"
@@ -81,7 +82,7 @@ std::optional<std::pair<int, int>> cell_of_word(const Scene& s, const ScoredWord
 
 bool is_masked_word(const Scene& s, const ScoredPart& part) {
     const auto& changes = s.sentence()->intervention.changes;
-    return !changes.empty() && std::find(changes.begin(), changes.end(), mask_of(s, part)) != changes.end();
+    return !changes.empty() && contains(changes, mask_of(s, part));
 }
 
 void mask_word(Scene& s, const ScoredPart& part) {

@@ -11,21 +11,21 @@ namespace headlight {
 namespace {
 
 constexpr int kLikely = 5;        // tokens to list without a part
-constexpr int kSeenTogether = 4;  // runs between two looks at what is known
+constexpr int kSeenTogether = 4;  // runs between partial results
 
 /// Deleting a part moves the tokens after it: a change of rows would then act on others.
 Status check_moves_along(const Trace& trace) {
-    const Intervention& in_force = trace.request.intervention;
-    for (const Change& change : in_force.changes) {
+    const Intervention& active = trace.request.intervention;
+    for (const Change& change : active.changes) {
         const ChangeTarget target = change_row(change.kind).target;
         if (change.pattern || target == ChangeTarget::positions || target == ChangeTarget::rows)
             return Error{"Leaving a token out moves the tokens after it, and the intervention " +
                          in_quotes(change_name(trace.config(), change)) +
                          " names tokens by number; remove it, or choose another method."};
     }
-    if (in_force.mask.file_rows() > 0)
+    if (active.mask.file_rows() > 0)
         return Error{"Leaving a token out moves the tokens after it, and the mask " +
-                     in_quotes(in_force.mask.name()) +
+                     in_quotes(active.mask.name()) +
                      " names tokens by number; choose another mask or another method."};
     return success();
 }
@@ -106,7 +106,7 @@ public:
         }
     }
 
-    /// Whether what is left predicts what is asked for.
+    /// Returns whether the rest still predicts what is asked for.
     bool can_delete(const Deleted& at) const {
         const Sequence& text = trace_.request.inputs[size_t(at.stack)];
         if (text.size() <= at.part.size()) return false;
@@ -152,7 +152,7 @@ private:
         const Vector now = probabilities(logits), before = probabilities(before_.front());
         std::vector<int> ids = ranked_ids(now, kLikely);
         const int answer = request_.metrics.front().a;
-        if (answer >= 0 && std::find(ids.begin(), ids.end(), answer) == ids.end()) ids.back() = answer;
+        if (answer >= 0 && !contains(ids, answer)) ids.back() = answer;
         std::vector<LeftOut::Chance> out;
         for (const int id : ids) out.push_back({id, before[id], now[id]});
         return out;
