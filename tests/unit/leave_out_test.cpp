@@ -78,7 +78,7 @@ TEST_CASE("leave out: a mask moves with its tokens, and the scores are those of 
 }
 
 TEST_CASE("leave out: cells of changes without a part") {
-    const ModelConfig& one = reference_model("gpt2")->config;
+    const ModelConfig one = reference_model("gpt2")->config;
     const auto moved = [&](const ModelConfig& c, const char* text, int stack, TextSpan gone) {
         std::string out;
         for (const Change& change : changes_without(c, *parse_change(c, text), stack, gone))
@@ -90,7 +90,7 @@ TEST_CASE("leave out: cells of changes without a part") {
     CHECK(moved(one, "mask:*>4", 0, {0, 2}) == "mask:*>2");
     CHECK(moved(one, "mask:*>4", 0, {4, 5}).empty());
     CHECK(moved(one, "skip-mlp:1", 0, {4, 5}) == "skip-mlp:1");
-    const ModelConfig& two = reference_model("marian")->config;
+    const ModelConfig two = reference_model("marian")->config;
     CHECK(moved(two, "mask:3>2@cross", 0, {0, 1}) == "mask:3>1@cross");
     CHECK(moved(two, "mask:3>2@cross", 1, {0, 1}) == "mask:2>2@cross");
     CHECK(moved(two, "mask:3>2", 0, {0, 1}) == "mask:2>1@encoder mask:3>2@decoder");
