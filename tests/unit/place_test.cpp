@@ -276,7 +276,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a head has one name that users read and one that options spell") {
-    const ModelConfig& c = reference_model("marian")->config;
+    const ModelConfig c = reference_model("marian")->config;
     CHECK(head_name(c, 1, 0) == "enc 1.0");
     CHECK(head_name(c, 2, 1) == "dec 0.1");
     CHECK(head_name(c, c.blocks() - 1, 0) == "cross 1.0");
