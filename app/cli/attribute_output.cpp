@@ -30,12 +30,9 @@ namespace {
 std::string influence_csv(const Trace& trace, const std::vector<ScoredPart>& parts) {
     const bool several = trace.config().stacks.size() > 1;
     std::string out = several ? "stack,position,token,score" : "position,token,score";
-    for (const ScoredPart& part : parts) {
-        char value[32] = ",";  // nothing where it is not measured
-        if (!std::isnan(part.score)) std::snprintf(value, sizeof value, ",%.6g", double(part.score));
+    for (const ScoredPart& part : parts)
         out += "\n" + (several ? trace.config().stacks[part.stack].name + "," : "") +
-               std::to_string(part.tokens.first) + "," + csv_field(part.label) + value;
-    }
+               std::to_string(part.tokens.first) + "," + csv_field(part.label) + "," + csv_number(part.score);
     return out + "\n";
 }
 

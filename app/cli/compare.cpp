@@ -10,6 +10,7 @@
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "io/numbers.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
@@ -102,10 +103,9 @@ std::string as_csv(const ComparedRuns& c) {
     const ModelConfig& config = c.a->config();
     std::string out = "layer,head,distance";
     for (const int i : order_by(c.distances, false)) {
-        char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", double(c.distances[i]));
         const auto [block, head] = config.head_at(i);
-        out += "\n" + block_path(config, block) + "," + std::to_string(head) + text;
+        out +=
+            "\n" + block_path(config, block) + "," + std::to_string(head) + "," + csv_number(c.distances[i]);
     }
     return out + "\n";
 }

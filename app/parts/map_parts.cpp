@@ -13,7 +13,7 @@ constexpr float kSmallestFramed = 5;
 
 Shades shown_shades(const Scene& s) {
     const HeadPicture& p = *s.answer->picture;
-    return {contrast_in_force(s.session.preferences.contrast, std::max(s.queries(), s.keys())), p.largest,
+    return {resolve_contrast(s.session.preferences.contrast, std::max(s.queries(), s.keys())), p.largest,
             p.percentile};
 }
 

@@ -35,7 +35,7 @@ public:
     /// Failure{cancelled()} once the flag of a CancelScope is set.
     void run(int count, const std::function<void(int)>& tile);
 
-    /// Returns whether the flag of the scope in force is set: long tiles read it and return early.
+    /// Returns whether the flag of the current scope is set: long tiles read it and return early.
     bool stopped() const { return headlight::stopped(cancel_); }
     const CancelFlag* cancel_flag() const { return cancel_; }
     /// Throws Failure{cancelled()} if it is set: for use between steps of work that is not in tiles.

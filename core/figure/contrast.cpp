@@ -35,7 +35,7 @@ const ContrastRow& contrast_row(Contrast contrast) { return contrasts()[static_c
 
 std::string contrast_of_scale(const std::string& scale) { return scale == "linear" ? "range" : scale; }
 
-Contrast contrast_in_force(Contrast wanted, Index tokens) {
+Contrast resolve_contrast(Contrast wanted, Index tokens) {
     if (wanted != Contrast::automatic) return wanted;
     return tokens > kManyTokens ? Contrast::root : Contrast::range;
 }
@@ -73,7 +73,7 @@ float Shades::weight_at(float place) const {
 }
 
 Shades shades_of(Contrast wanted, const Matrix& weights) {
-    Shades s{contrast_in_force(wanted, std::max(weights.rows(), weights.cols())), 0, 0};
+    Shades s{resolve_contrast(wanted, std::max(weights.rows(), weights.cols())), 0, 0};
     if (weights.size() > 0) s.largest = std::max(weights.maxCoeff(), 0.0f);
     if (s.contrast == Contrast::percentile) s.percentile = percentile_99(weights);
     return s;

@@ -32,11 +32,11 @@ constexpr int kManyTokens = 64;     // above this many along a side, automatic i
 constexpr float kLogFloor = 1e-4f;  // smaller weights are shown as zero on the log scale
 
 /// Returns the contrast to draw: automatic is the true range, or the square root for many tokens.
-Contrast contrast_in_force(Contrast wanted, Index tokens);
+Contrast resolve_contrast(Contrast wanted, Index tokens);
 
 /// Maps the weights of a picture to positions 0 … 1 on a color map.
 struct Shades {
-    Contrast contrast = Contrast::range;  // in force
+    Contrast contrast = Contrast::range;  // never automatic
     float largest = 1, percentile = 1;    // of its weights
 
     float brightest(float row_largest) const;

@@ -7,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-/// Spells the first of the changes in force as options do.
+/// Spells the first of the active interventions as options do.
 std::string interventions_of(const Trace& trace) {
     constexpr int kMaxNamed = 4;
     const auto& changes = trace.request.intervention.changes;

@@ -1,4 +1,4 @@
-// Decides, by the rules of attention in force and only here, what a new pass may reuse of an earlier one.
+// Decides, by the active rules of attention and only here, what a new pass may reuse of an earlier one.
 #pragma once
 
 #include "trace/trace.h"

@@ -247,10 +247,10 @@ Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_p
     std::vector<std::vector<std::vector<LayerRules>>> rules;
     for (const TraceRequest& r : requests) {
         TRY(const CheckedSequences checked, check_sequences(*model, r.request.inputs));
-        TRY(auto in_force,
+        TRY(auto active,
             attention_rules(*model, r.request.inputs, r.request.intervention, pool.cancel_flag()));
         inputs.push_back(checked);
-        rules.push_back(std::move(in_force));
+        rules.push_back(std::move(active));
     }
     std::vector<PassRequest> passes;
     for (size_t i = 0; i < requests.size(); ++i) {

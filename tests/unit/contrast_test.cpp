@@ -36,9 +36,9 @@ TEST_CASE("contrast: positions of weights by hand, and weights at positions") {
 }
 
 TEST_CASE("contrast: the square root by itself beyond 64 tokens, the true range up to them") {
-    CHECK(contrast_in_force(Contrast::automatic, 64) == Contrast::range);
-    CHECK(contrast_in_force(Contrast::automatic, 65) == Contrast::root);
-    CHECK(contrast_in_force(Contrast::linear, 500) == Contrast::linear);
+    CHECK(resolve_contrast(Contrast::automatic, 64) == Contrast::range);
+    CHECK(resolve_contrast(Contrast::automatic, 65) == Contrast::root);
+    CHECK(resolve_contrast(Contrast::linear, 500) == Contrast::linear);
     CHECK(shades_of(Contrast::automatic, Matrix::Constant(2, 65, 0.1f)).contrast == Contrast::root);
     CHECK(shades_of(Contrast::automatic, Matrix::Constant(2, 5, 0.1f)).largest == 0.1f);
 }

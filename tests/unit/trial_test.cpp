@@ -1,4 +1,4 @@
-// Tests trials by click: one step of undo, in force while nothing of it changes, reverted by the next.
+// Tests trials by click: one step of undo, active while nothing of it changes, reverted by the next.
 #include "command_bench.h"
 #include "session/commands/try_out.h"
 #include "session/work/requests.h"

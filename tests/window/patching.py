@@ -21,7 +21,7 @@ def _whole(cells):
     return lambda r: r.get("patched", [0, 0, ""])[:2] == [cells, cells] and not r["busy"]
 
 
-def a_patch_is_found_and_put_in_force(display):
+def a_patch_is_found_and_applied(display):
     with Window(
         PROGRAM, display, "--text", CORRUPTED, "--do", "view patch; metric ball - car"
     ) as w:

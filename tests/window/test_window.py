@@ -78,16 +78,16 @@ SECOND_TRIES = 5
 
 
 def run(tests):
-    """Run tests on one screen; return those that failed."""
-    display, failed = Display(), []
+    """Run tests on one screen; return those that failed, each with where."""
+    display, failed = Display(), {}
     for t in tests:
         begin = time.time()
         try:
             t(display)
             print(f"ok   {t.__name__} ({time.time() - begin:.1f} s)", flush=True)
         except Exception:
-            failed.append(t)
-            print(f"FAIL {t.__name__}\n{traceback.format_exc()}", flush=True)
+            failed[t] = f"FAIL {t.__name__}\n{traceback.format_exc()}"
+            print(failed[t], flush=True)
     display.close()
     return failed
 
@@ -108,7 +108,7 @@ def main():
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
     ran = [t for t in tests if not wanted or t.__name__ in wanted]
     failed = run(ran)
-    again = failed if len(failed) <= SECOND_TRIES else []
+    again = list(failed) if len(failed) <= SECOND_TRIES else []
     if again:
         print(
             f"once more, on a screen of their own: {', '.join(t.__name__ for t in again)}",
@@ -116,6 +116,8 @@ def main():
         )
         failed = run(again)
     late = len(again) - len(failed) if again else 0
+    # the end of the log is what ./test shows
+    print(*failed.values(), sep="\n", end="")
     print(
         f"{len(ran) - len(failed)} passed, {late} of them at the second try, {len(failed)} "
         f"failed; typed again: {len(drive.TYPED_AGAIN)} times"

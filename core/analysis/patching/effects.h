@@ -28,7 +28,7 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
                                  const CancelFlag* cancel = nullptr,
                                  const std::function<void(int)>& seen = nullptr);
 
-/// Measures how far the changes in force moved each head's row at the metric's position from the model's own:
+/// Measures how far the active interventions moved each head's row at the metric's position from the model's own:
 /// Jensen–Shannon divergence in bits. Heads with other queries, as an encoder's, count by the mean of their
 /// rows; so do all heads if no row moved there.
 struct Moved {
@@ -70,7 +70,7 @@ Result<MetricReport> answer_metric(const Runs& runs, const MetricRequest& reques
 /// Reports the metric after each of the changes in turn; empty if it is undefined.
 struct Stages {
     Metric metric;  // resolved
-    int first = 0;  // changes in force at the first stage
+    int first = 0;  // interventions active at the first stage
     std::vector<MetricValues>
         values;  // at each stage: mask and `first` changes, then one more at a time; the last: all
 };

@@ -70,7 +70,7 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
                            const PatchMap* known = nullptr);
 
 /// Says between which runs a view patches: from the model's own run into the changed one, or from another
-/// text's into the model's own of this one; and what. Leaves out patches in force, so that applying one does
+/// text's into the model's own of this one; and what. Leaves out active patches, so that applying one does
 /// not change the map.
 struct PatchMapRequest {
     using Answer = struct PatchMapFound;
@@ -90,7 +90,7 @@ struct PatchMapFound {
 Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapRequest& asked, ThreadPool& pool,
                                        const CancelFlag* cancel);
 
-/// Returns the request of the corrupted run: that of a trace without the patches in force.
+/// Returns the request of the corrupted run: that of a trace without the active patches.
 ForwardRequest without_patches(ForwardRequest request);
 
 /// Lists the map as a table, rows by block and columns by token or head; beside it its estimates, and the

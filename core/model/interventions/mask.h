@@ -46,7 +46,7 @@ struct MaskKind {
     bool (*allowed)(std::span<const int> numbers, const MaskPair& pair);
 };
 
-/// Is a mask in force for every self-attention layer: one kind with its numbers.
+/// Is a mask of every self-attention layer: one kind with its numbers.
 class Mask {
 public:
     /// Makes the model's own mask.

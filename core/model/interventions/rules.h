@@ -1,4 +1,4 @@
-// Builds the rules of attention in force: the model's own, under a mask and the user's changes.
+// Builds the rules of attention of a pass: the model's own, under a mask and the user's changes.
 #pragma once
 
 #include <span>
