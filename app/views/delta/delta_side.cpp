@@ -44,7 +44,9 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
 constexpr float kAdds = 62;  // width of a head's contribution
 
 void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitRequest>& found) {
-    c.heading("Promoted by each head", found.answer.against < 0 ? "Δ logit" : "Δ (A − B)");
+    const DeltaSplit& split = found.answer;
+    c.heading("Promoted by each head",
+              "Δ logit " + explained_text(*s.model(), split.token, split.against));
     c.skip(4);
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;

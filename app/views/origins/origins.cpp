@@ -51,17 +51,20 @@ void draw_origins_toolbar(Scene& s, Rect& rest) {
         count = kOriginCounts[i];
 }
 
+/// Writes two decimals: totals of cells that show two.
+std::string total_text(double sum) { return (sum >= 0.005 ? "+" : "") + number(sum, 2); }
+
 /// Writes the sum of each row and column.
 void write_totals(Ui& ui, const Grid& g, const ScoreOrigins& o) {
     constexpr float kWide = 42, kHigh = 15;
     for (int r = 0; r < g.rows && g.h >= kHigh; ++r) {
         const Rect row = g.row(r);
         write(ui, {row.right() + gap::small, row.y, kTotals - gap::small, row.h}, kCaptionMono, ui.colors->t2,
-              signed_number(o.values.row(r).sum(), 2));
+              total_text(o.values.row(r).sum()));
     }
     for (int k = 0; k < g.columns && g.w >= kWide; ++k)
         write(ui, {g.x(k), g.view.bottom() + gap::tight, g.w, size::line}, kCaptionMono, ui.colors->t2,
-              number(o.values.col(k).sum(), 2), Flush::center);
+              total_text(o.values.col(k).sum()), Flush::center);
 }
 
 /// Returns the head that wrote the key's part, else the query's.

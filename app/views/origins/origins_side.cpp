@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kShareStep = 26, kShareNames = 0.5f, kShareValue = 64;
+constexpr float kPairStep = 26, kPairNames = 0.62f, kPairValue = 64;
 
 void draw_score_steps(Column& c, const ScoreOrigins& o) {
     c.heading("Score");
@@ -23,15 +23,15 @@ void draw_score_steps(Column& c, const ScoreOrigins& o) {
     c.rule();
 }
 
-void draw_share(Column& c, const std::string& name, float value, float largest, bool on) {
+void draw_pair(Column& c, const std::string& name, float value, float largest, bool on) {
     Ui& ui = c.ui;
     Rect line = c.line();
-    write(ui, take_left(line, c.at.w * kShareNames, gap::small), kCaptionMono,
+    write(ui, take_left(line, c.at.w * kPairNames, gap::small), kCaptionMono,
           on ? ui.colors->accent_text : ui.colors->t1, name);
-    write(ui, take_right(line, kShareValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
+    write(ui, take_right(line, kPairValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
           signed_number(value, 3), Flush::right);
     ui.signed_bar(band(line, size::bar), value / largest);
-    c.skip(kShareStep);
+    c.skip(kPairStep);
 }
 
 }  // namespace
@@ -42,12 +42,12 @@ void draw_origins_side(Scene& s, Rect area, const ScoreOrigins& shown) {
     Column c(ui, area, area.y + gap::medium);
     draw_score_steps(c, shown);
     const auto pointed = s.of<OriginsState>().pointed;
-    const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kShareStep));
+    const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kPairStep));
     const std::vector<OriginPair> largest = largest_origins(shown, room);
-    c.heading("query part × key part", "share");
+    c.heading("Query part × key part", "score");
     const float max = largest.empty() ? 1 : std::max(std::abs(largest.front().value), 1e-6f);
     for (const OriginPair& pair : largest)
-        draw_share(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, max,
+        draw_pair(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, max,
                    pointed == std::pair{pair.query, pair.key});
     if (ui.on_page()) return;
     const Rect foot{area.x, area.bottom() - size::button, area.w, size::button};
