@@ -167,6 +167,8 @@ bool TextField::edit_key(const KeyPress& k, History& history, const std::functio
 void TextField::handle(Input& input, History& history, const std::function<std::string()>& clipboard,
                        const std::function<void(const std::string&)>& copy) {
     std::erase_if(input.keys, [&](const KeyPress& k) {
+        const bool begins = k.control && (k.key == GLFW_KEY_A || k.key == GLFW_KEY_V);
+        focused = focused || begins;
         if (k.text.empty()) return focused && edit_key(k, history, clipboard, copy);
         focused = true;
         insert(k.text, EditKind::typed, history);

@@ -171,9 +171,25 @@ TokenScores scores_found(const Scene& s, const typename Sweep::Request& request)
 }
 
 /// Sorts by size, unknown last.
+/// Returns the part whose last token predicts, if parts are left out and others remain.
+int asking_word(const Scene& s, const ScoredWords& words) {
+    if (words.first_method->method != InfluenceMethod::leave_out || !words.first.found ||
+        explains_written(s) || words.all.size() < 2)
+        return -1;
+    const int output = isize(s.sentence()->labels) - 1, position = words.first.found->metric.position;
+    for (int i = 0; i < isize(words.all); ++i) {
+        const ScoredPart& part = words.all[i].part;
+        if (part.stack == output && part.tokens.first <= position && position < part.tokens.end &&
+            words.all[i].left)
+            return i;
+    }
+    return -1;
+}
+
 std::vector<int> order_of(const ScoredWords& words) {
     std::vector<int> out(words.all.size());
     std::iota(out.begin(), out.end(), 0);
+    if (words.asks >= 0) out.erase(out.begin() + words.asks);
     const auto size = [&](int i) {
         const float score = words.shown(i);
         return std::isnan(score) ? -1 : std::abs(score);
@@ -214,9 +230,10 @@ ScoredWords words_of(const Scene& s) {
         range.low = std::max(range.low, -score);
         range.high = std::max(range.high, score);
     };
-    for (const ScoredWord& word : out.all) {
-        widen(out.first_range, word.first);
-        widen(out.second_range, word.second);
+    out.asks = asking_word(s, out);
+    for (int i = 0; i < isize(out.all); ++i) {
+        if (i != out.asks) widen(out.first_range, out.all[i].first);
+        widen(out.second_range, out.all[i].second);
     }
     out.order = order_of(out);
     return out;

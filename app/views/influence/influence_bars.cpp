@@ -1,6 +1,7 @@
 // Draws words as chips colored by their scores, with bars above.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "figure/colormap.h"
 #include "parts/metric.h"
@@ -29,9 +30,13 @@ std::vector<Rect> places_of_words(Ui& ui, Rect area, const ScoredWords& words, i
     return out;
 }
 
+constexpr float kNoScore = std::numeric_limits<float>::quiet_NaN();
+
+float bar_score(const ScoredWords& words, int i) { return i == words.asks ? kNoScore : words.shown(i); }
+
 void draw_word_chip(Scene& s, Rect r, const ScoredWords& words, int i, float largest) {
     Ui& ui = s.ui;
-    const float score = words.shown(i);
+    const float score = bar_score(words, i);
     const bool is_signed = words.shown_method().is_signed;
     const Colormap& map = is_signed ? signed_colormap(ui.colors->dark)
                                     : colormap(s.session.preferences.colormap, ui.colors->dark);
@@ -75,7 +80,7 @@ float draw_word_bars(Scene& s, Rect area, const ScoredWords& words) {
         const float top = area.y + step * r.y, zero = top + (bars ? kBarsHigh : 0);
         if (i > 0 && r.x == area.x) free_from = area.x;
         r.y = zero + gap::tight;
-        if (bars) draw_word_bar(s, r, zero, words.shown(i), largest, free_from);
+        if (bars) draw_word_bar(s, r, zero, bar_score(words, i), largest, free_from);
         if (!ui.in_sight(r)) continue;
         draw_word_chip(s, r, words, i, largest);
         answer_word(s, words, i, r, "influence/part/" + std::to_string(i));

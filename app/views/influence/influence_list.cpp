@@ -62,7 +62,7 @@ void write_adds_up(Scene& s, Rect r, const TokenScores& scores, const InfluenceM
     Ui& ui = s.ui;
     std::string text = scores.refusal;
     if (scores.found) text = (scores.whole ? "" : "so far: ") + adds_up_text(*scores.found, method.method);
-    const bool misses = scores.found && scores.found->misses();
+    const bool misses = scores.found && scores.whole && scores.found->misses();
     r.w = room;
     ui.text.draw_wrapped(r.x, r.y, r.w, kCaption, misses ? ui.colors->warning : ui.colors->t2, text);
 }
@@ -144,7 +144,10 @@ void draw_list_row(Scene& s, Rect row, const ScoredWords& words, int i) {
             write(ui, value, kBodyMono, shown ? ui.colors->accent_text : ui.colors->t2,
                   explained_value(s, word.left->without));
     }
-    draw_score(s, at.first, word.first, words.first_range, words.first_method->is_signed, false);
+    if (i == words.asks)
+        write(ui, at.first, kCaption, ui.colors->t3, "asks: without it, another question", Flush::right);
+    else
+        draw_score(s, at.first, word.first, words.first_range, words.first_method->is_signed, false);
     if (words.second_method)
         draw_score(s, at.second, word.second, words.second_range, words.second_method->is_signed,
                    words.pale());
@@ -183,20 +186,23 @@ float draw_word_list(Scene& s, Rect area, const ScoredWords& words) {
         constexpr int kOverMaps = 4;
         const int fitting = int_of((area.h - high - kWordsRow - size::line) / kWordsRow);
         const bool maps = s.of<InfluenceState>().maps != InfluenceMaps::none;
-        listed = std::min(isize(words.order), maps ? kOverMaps : std::max(1, fitting));
+        const int asking = words.asks >= 0 ? 1 : 0;
+        listed = std::min(isize(words.order), maps ? kOverMaps : std::max(1, fitting - asking));
     }
-    for (int i = 0; i < listed; ++i) {
+    std::vector<int> rows(words.order.begin(), words.order.begin() + listed);
+    if (words.asks >= 0) rows.push_back(words.asks);
+    for (int i = 0; i < isize(rows); ++i) {
         const Rect row{area.x, area.y + high + kWordsRow * float(i), area.w, kWordsRow};
         if (!ui.in_sight(row)) continue;
-        draw_list_row(s, row, words, words.order[i]);
-        answer_word(s, words, words.order[i], row, "influence/word/" + std::to_string(words.order[i]));
+        draw_list_row(s, row, words, rows[i]);
+        answer_word(s, words, rows[i], row, "influence/word/" + std::to_string(rows[i]));
     }
     const float right = word_columns({area.x, area.y, area.w, kWordsRow}, words).second.x - kMethodsApart / 2;
     if (words.second_method)
         ui.fill({ui.snapped(right), area.y + gap::small, ui.line(),
-                 high + kWordsRow * float(listed) - gap::small},
+                 high + kWordsRow * float(rows.size()) - gap::small},
                 ui.colors->l1);
-    high += kWordsRow * float(listed);
+    high += kWordsRow * float(rows.size());
     if (listed < isize(words.order) || s.of<InfluenceState>().lists_all) {
         draw_more(s, {area.x, area.y + high, area.w, kWordsRow}, words,
                   ui.on_page() ? listed : std::min(listed, kListedWords));

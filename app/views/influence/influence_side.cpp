@@ -48,6 +48,8 @@ void list_left_out(Scene& s, SidePanel& panel, const ScoredWords& words, const S
         return;
     }
     const MetricValues &before = words.first.found->before, &without = word.left->without;
+    if (words.asks >= 0 && &word == &words.all[words.asks])
+        panel.note("The prediction is asked from here: without it, the text asks another question.");
     panel.heading("Left out");
     Rect values = panel.line();
     take_left(values, write(panel.ui, values, kTitleMono, panel.ui.colors->t3, explained_value(s, before)),
