@@ -147,9 +147,26 @@ int expected_steps(const AttributeOptions& o, const Trace& trace) {
     return o.points() == kAsNeeded ? kMaxPoints : o.points();
 }
 
+/// Averages over prompts the scores of one method.
+Status run_prompts(const AttributeOptions& o) {
+    if (o.baseline.starts_with(kPrompt))
+        return Error{
+            "Prompts have different words, so no one text is their baseline; give --baseline mean or zero."};
+    PromptRequest request{.of = PromptMeasure::words};
+    request.words.method = method_of(o).method;
+    request.words.steps = o.points();
+    request.words.part = part_of(o);
+    request.words.baseline = o.baseline == "mean" ? InfluenceBaseline::mean : InfluenceBaseline::zero;
+    return write_averages(o.prompts, o.input, o.metric, request, {o.output, o.json});
+}
+
 Status run(const AttributeOptions& o) {
     TRY_STATUS(check_numbers_output(o.output));
+    TRY_STATUS(
+        check_prompts(o.prompts, o.given, {"clean", "corrupted", "over", "tokens", "gradients", "probes"}));
     TRY_STATUS(check_heard(o));
+    if (o.prompts.given()) return run_prompts(o);
+    TRY_STATUS(refuse_given(o.given, {"seed"}, "--prompts"));
     TRY_STATUS(check_together(o));
     ThreadPool pool(o.input.threads);
     TRY(const AttributedRuns runs, run_attributed(o, pool));
@@ -251,6 +268,7 @@ std::function<Status()> declare_attribute(CLI::App& app) {
                    "q, k, v, z, scores, patterns) to a .safetensors file, with the tensor names of "
                    "'headlight trace'");
     app.add_flag("--json", o->json, "print JSON, with the metric's value and the sum of the scores");
+    add_prompt_options(app, o->prompts);
     return [o, &app] {
         o->given = given_options(app);
         return run(*o);

@@ -8,6 +8,7 @@
 
 #include "analysis/attribution/influence_map.h"
 #include "cli/options.h"
+#include "cli/prompts.h"
 
 namespace headlight {
 
@@ -22,6 +23,7 @@ struct AttributeOptions {
     std::string clean, corrupted;  // texts of attribution patching
     int probes = 0, tokens = 40;
     bool json = false;
+    PromptOptions prompts;
     /// Of integrated gradients, as InfluenceRequest::steps.
     int points() const { return steps == "auto" ? kAsNeeded : std::atoi(steps.c_str()); }
     bool over_written() const { return over == "written"; }

@@ -4,6 +4,7 @@
 #include "analysis/patching/explanation.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/prompts.h"
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
@@ -20,6 +21,7 @@ struct ExplainOptions {
     std::string metric, output;
     double edges_from = 0;
     bool json = false;
+    PromptOptions prompts;
 };
 
 int steps_done(const Explanation& of) {
@@ -73,11 +75,19 @@ std::function<Status()> declare_explain(CLI::App& app) {
                    "write the circuit as " + endings_of(FormatKind::numbers) +
                        " instead of CSV to standard output; .json and .safetensors hold all of it");
     app.add_flag("--json", o->json, "print JSON: metric, heads, paths, and the circuit alone and left out");
+    add_prompt_options(app, o->prompts);
     return [o, &app]() -> Status {
+        const auto given = given_options(app);
+        TRY_STATUS(check_prompts(o->prompts, given, {"edges-from"}));
         if (!o->output.empty())
-            TRY_STATUS(refuse_given(given_options(app), {"json"},
-                                    "standard output; the ending of -o names the format"));
-        return run_explain(*o);
+            TRY_STATUS(refuse_given(given, {"json"}, "standard output; the ending of -o names the format"));
+        if (!o->prompts.given()) {
+            TRY_STATUS(refuse_given(given, {"seed"}, "--prompts"));
+            return run_explain(*o);
+        }
+        TRY_STATUS(check_numbers_output(o->output, "explain"));
+        return write_averages(o->prompts, o->input, o->metric, {.of = PromptMeasure::heads},
+                              {o->output, o->json});
     };
 }
 

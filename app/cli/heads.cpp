@@ -7,9 +7,11 @@
 #include "cli/corpus.h"
 #include "cli/effects.h"
 #include "cli/options.h"
+#include "cli/prompts.h"
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "io/json.h"
 #include "io/numbers.h"
 
@@ -21,10 +23,12 @@ struct HeadsOptions {
     InputOptions input;
     std::set<std::string> given;  // names of options, "seed" for --seed
     CorpusOptions corpus;
+    PromptOptions prompts;
     std::string sort;
     bool json = false;
     std::string metric, effect_on;
     bool measures() const { return !metric.empty() || !effect_on.empty(); }
+    std::string effect_metric() const { return metric.empty() && measures() ? "p " + effect_on : metric; }
     int random_repeat = 0;
     uint64_t seed = 0;
 };
@@ -133,13 +137,28 @@ Status check_corpus(const HeadsOptions& o) {
 
 /// Refuses options of a corpus or of random tokens.
 Status check_one_text(const HeadsOptions& o) {
-    if (!o.corpus.output.empty()) return Error{"-o goes with --corpus; redirect standard output instead."};
+    if (!o.corpus.output.empty())
+        return Error{"-o goes with --corpus or --prompts; redirect standard output instead."};
     TRY_STATUS(refuse_given(o.given, {"sums", "first-line", "strongest"}, "--corpus"));
-    if (o.random_repeat == 0) TRY_STATUS(refuse_given(o.given, {"seed"}, "--random-repeat"));
+    if (o.random_repeat == 0) TRY_STATUS(refuse_given(o.given, {"seed"}, "--random-repeat or --prompts"));
     return success();
 }
 
+/// Averages over prompts the effect of ablating each head.
+Status run_prompts(const HeadsOptions& o) {
+    PromptOptions prompts = o.prompts;
+    prompts.seed = static_cast<uint32_t>(o.seed);
+    TRY_STATUS(check_numbers_output(o.corpus.output));
+    if (!o.corpus.output.empty())
+        TRY_STATUS(refuse_given(o.given, {"json"}, "standard output; the ending of -o names the format"));
+    return write_averages(prompts, o.input, o.effect_metric(), {.of = PromptMeasure::ablation},
+                          {o.corpus.output, o.json});
+}
+
 Status run(const HeadsOptions& o) {
+    TRY_STATUS(check_prompts(o.prompts, o.given,
+                             {"corpus", "sort", "random-repeat", "sums", "first-line", "strongest"}));
+    if (o.prompts.given()) return run_prompts(o);
     if (!o.corpus.file.empty()) {
         TRY_STATUS(check_corpus(o));
         CorpusOptions corpus = o.corpus;
@@ -157,8 +176,7 @@ Status run(const HeadsOptions& o) {
     HeadEffects effects;  // --effect-on is the probability of its token
     if (o.measures()) {
         TRY(const auto own, unchanged_run(*trace, pool));
-        TRY(effects,
-            effects_of_heads(*trace, own.get(), o.metric.empty() ? "p " + o.effect_on : o.metric, pool));
+        TRY(effects, effects_of_heads(*trace, own.get(), o.effect_metric(), pool));
     }
     const auto order = o.sort == "effect" ? by_effect(effects.change) : ordered(heads, o.sort);
     return o.json ? print_json(as_json(*trace, heads, order, effects))
@@ -200,8 +218,8 @@ void add_corpus_options(CLI::App& app, CorpusOptions& corpus) {
         ->check(within(0, 1000))
         ->capture_default_str();
     app.add_option("-o,--output", corpus.output,
-                   "with --corpus: write an .html page with every head, .json or .csv; without it CSV, "
-                   "or --json");
+                   "with --corpus: write an .html page with every head, .json or .csv; with --prompts: " +
+                       endings_of(FormatKind::numbers) + "; without it CSV, or --json");
 }
 
 }  // namespace
@@ -228,7 +246,9 @@ std::function<Status()> declare_heads(CLI::App& app) {
                    "measure on this many random tokens, repeated once, instead of a text")
         ->check(within(2, 1 << 20));
     add_corpus_options(app, o->corpus);
-    app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
+    app.add_option("--seed", o->seed, "seed of the random tokens, or of the draw from --prompts")
+        ->capture_default_str();
+    add_prompt_options(app, o->prompts);
     return [o, &app] {
         o->given = given_options(app);
         return run(*o);

@@ -8,6 +8,8 @@
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/prompts.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "figure/file_formats.h"
@@ -22,7 +24,8 @@ struct PatchOptions {
     InputOptions input;  // of the clean run
     std::string corrupted, noise, what = "resid_pre", head, metric, output;
     std::vector<int> corrupted_ids;
-    bool estimate = false;
+    bool estimate = false, json = false;
+    PromptOptions pairs{.name = "pairs"};
 };
 
 struct BothRuns {
@@ -68,18 +71,31 @@ Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
     return runs;
 }
 
-/// Reads the request; --head is one head by position.
-Result<PatchRequest> read_wanted(const PatchOptions& o, const Trace& clean) {
+/// Reads the request without its metric; --head is one head by position.
+Result<PatchRequest> read_part(const PatchOptions& o, const ModelConfig& config) {
     PatchRequest request;
-    TRY(request.metric, parse_metric(*clean.model, o.metric, &clean));
     for (const PatchPartRow& row : patch_parts())
         if (o.what == row.word) request.part = row.part;
     if (o.head.empty() && request.part == PatchPart::head)
         return Error{"--what head patches one head by position; name it, as in --head 1.2."};
     if (o.head.empty()) return request;
     request.part = PatchPart::head;
-    TRY(request.head, parse_head(clean.config(), o.head, "--head"));
+    TRY(request.head, parse_head(config, o.head, "--head"));
     return request;
+}
+
+Result<PatchRequest> read_wanted(const PatchOptions& o, const Trace& clean) {
+    TRY(PatchRequest request, read_part(o, clean.config()));
+    TRY(request.metric, parse_metric(*clean.model, o.metric, &clean));
+    return request;
+}
+
+Status run_pairs(const PatchOptions& o) {
+    TRY_STATUS(check_numbers_output(o.output, "patch"));
+    TRY(const auto model, open_model(o.input));
+    PromptRequest request{.of = PromptMeasure::patch};
+    TRY(request.patch, read_part(o, model->config));
+    return write_averages(o.pairs, o.input, o.metric, request, {o.output, o.json});
 }
 
 Status write_map(const PatchOptions& o, const PatchMap& map, const Trace& corrupted) {
@@ -150,12 +166,18 @@ std::function<Status()> declare_patch(CLI::App& app) {
     add_metric_option(app, o->metric, "the metric to restore, from 0 (corrupted) to 1 (clean)");
     app.add_option("-o,--output", o->output,
                    "a file (" + endings_of(FormatKind::numbers) + "); CSV on standard output by default");
+    app.add_flag("--json", o->json, "with --pairs: JSON instead of CSV");
+    add_prompt_options(app, o->pairs);
     add_run_options(app, o->input);
-    return [o, what]() -> Status {
+    return [o, what, &app]() -> Status {
+        const auto given = given_options(app);
+        TRY_STATUS(check_prompts(o->pairs, given,
+                                 {"clean", "corrupted", "noise", "clean-ids", "corrupted-ids", "estimate"}));
+        if (!o->pairs.given()) TRY_STATUS(refuse_given(given, {"json", "seed"}, "--pairs"));
         if (!o->head.empty() && what->count() && o->what != "head")
             return Error{"--head patches one head by position, --what " + o->what +
                          " other places; leave one of them out."};
-        return run(*o);
+        return o->pairs.given() ? run_pairs(*o) : run(*o);
     };
 }
 

@@ -1,12 +1,15 @@
 #include "analysis/corpus/prompts.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <set>
 
 #include "base/cast.h"
 #include "base/draws.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
 
 namespace headlight {
 
@@ -46,6 +49,12 @@ Error wrong(const std::string& file, const std::string& what) {
     return Error{file + ": " + what +
                  "; write {\"text\": \"When {A} and {B} …\", \"metric\": \"{A} - {B}\", "
                  "\"fill\": {\"A\": [\"Mary\", \"Anna\"], \"B\": \"A\"}}."};
+}
+
+Result<std::string> one_metric(const std::string& own, const std::string& given, const std::string& file) {
+    if (!own.empty() && !given.empty())
+        return Error{file + " has a metric, " + in_quotes(own) + "; leave one of the two out."};
+    return own.empty() ? given : own;
 }
 
 Result<std::vector<std::string>> words_of(const Json& list, const std::string& name,
@@ -119,7 +128,8 @@ bool are_different(const std::map<std::string, std::string>& values) {
 
 }  // namespace
 
-Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string& file) {
+Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string& file,
+                                             const std::string& metric) {
     PromptTemplate out;
     if (!root.is_object()) return wrong(file, "it is not an object");
     for (const auto& [key, text] :
@@ -128,6 +138,7 @@ Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string
             if (!root[key].is_string()) return wrong(file, in_quotes(key) + " is not a text");
             *text = root[key].get<std::string>();
         }
+    TRY(out.metric, one_metric(out.metric, metric, file));
     if (out.text.empty()) return wrong(file, "\"text\" is missing");
     for (const auto& [key, value] : root.items())
         if (key != "text" && key != "corrupted" && key != "metric" && key != "fill")
@@ -137,8 +148,33 @@ Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string
     return out;
 }
 
+namespace {
+
+constexpr double kListed = 200'000;  // combinations that are listed; of more, draws are taken
+
+std::vector<std::vector<size_t>> different_choices(const PromptTemplate& from) {
+    auto out = all_choices(from);
+    std::erase_if(out, [&](const auto& choice) { return !are_different(values_of(from, choice)); });
+    return out;
+}
+
+/// Keeps `count` of some, drawn with a seed.
+template <class T>
+void draw_some(std::vector<T>& all, int count, uint32_t seed) {
+    if (isize(all) <= count) return;
+    Draws draws(seed);
+    for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[size_t(draws.below(narrow<int>(i)))]);
+    all.resize(size_t(count));
+}
+
+}  // namespace
+
+double count_prompts(const PromptTemplate& from) {
+    const double all = combinations(from);
+    return all <= kListed ? double(different_choices(from).size()) : all;
+}
+
 std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, uint32_t seed) {
-    constexpr double kListed = 200'000;  // combinations that are listed; of more, draws are taken
     std::vector<FilledPrompt> out;
     std::set<std::string> seen;
     const auto add = [&](const std::vector<size_t>& choice) {
@@ -148,19 +184,13 @@ std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, ui
         if (are_different(values) && seen.insert(prompt.text + "\n" + prompt.corrupted).second)
             out.push_back(std::move(prompt));
     };
-    Draws draws(seed);
     if (combinations(from) <= kListed) {
-        auto all = all_choices(from);
-        std::vector<std::vector<size_t>> different;
-        for (const auto& choice : all)
-            if (are_different(values_of(from, choice))) different.push_back(choice);
-        if (isize(different) > count)
-            for (size_t i = different.size(); i > 1; --i)
-                std::swap(different[i - 1], different[size_t(draws.below(narrow<int>(i)))]);
-        for (const auto& choice : different)
-            if (isize(out) < count) add(choice);
+        auto different = different_choices(from);
+        draw_some(different, count, seed);
+        for (const auto& choice : different) add(choice);
         return out;
     }
+    Draws draws(seed);
     for (int tries = 0; isize(out) < count && tries < 100 * count; ++tries) {
         std::vector<size_t> choice;
         for (const auto& [name, words] : from.fill) choice.push_back(size_t(draws.below(isize(words))));
@@ -169,15 +199,91 @@ std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, ui
     return out;
 }
 
+PromptSet draw_prompts(const PromptTemplate& from, int at_most, uint32_t seed) {
+    return {fill_prompts(from, at_most, seed), count_prompts(from), from.metric};
+}
+
+namespace {
+
+Result<FilledPrompt> prompt_of_line(const Json& line, const std::string& name, const std::string& metric) {
+    FilledPrompt out;
+    if (line.is_string()) out.text = line.get<std::string>();
+    if (line.is_object())
+        for (const auto& [key, value] : line.items()) {
+            std::string* part = key == "text" || key == "clean" ? &out.text
+                                : key == "corrupted"            ? &out.corrupted
+                                : key == "metric"               ? &out.metric
+                                                                : nullptr;
+            if (!part || !value.is_string() || !part->empty())
+                return Error{name + ": " + in_quotes(key) + (part ? " is not one text" : " is not known") +
+                             "; write {\"text\": …}, or {\"clean\": …, \"corrupted\": …, \"metric\": …}."};
+            *part = value.get<std::string>();
+        }
+    if (out.text.empty())
+        return Error{name + " is neither a text nor an object with \"text\" or \"clean\"; correct it."};
+    TRY(out.metric, one_metric(out.metric, metric, name));
+    return out;
+}
+
+Result<PromptSet> read_prompt_lines(std::string_view text, const std::string& file, const PromptDraw& draw) {
+    constexpr int kMostLines = 1'000'000;
+    PromptSet out;
+    int number = 0;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (++number > kMostLines) return Error{file + " has more than a million lines; cut it into parts."};
+        if (line.find_first_not_of(" \r\t") == std::string_view::npos) continue;
+        const std::string name = "Line " + std::to_string(number) + " of " + file;
+        TRY(const Json said, parse_json(line, name));
+        TRY(FilledPrompt prompt, prompt_of_line(said, name, draw.metric));
+        out.prompts.push_back(std::move(prompt));
+    }
+    if (out.prompts.empty()) return Error{file + " has no prompt; write a JSON text or object a line."};
+    out.metric = out.prompts.front().metric;
+    for (const FilledPrompt& prompt : out.prompts)
+        if (prompt.metric != out.metric) out.metric.clear();
+    out.available = double(out.prompts.size());
+    draw_some(out.prompts, draw.at_most, draw.seed);
+    return out;
+}
+
+}  // namespace
+
+Result<PromptSet> read_prompts(std::string_view text, const std::string& file, const PromptDraw& draw) {
+    if (lower_case(file).ends_with(".jsonl")) return read_prompt_lines(text, file, draw);
+    TRY(const Json root, parse_json(text, file));
+    TRY(const PromptTemplate from, parse_prompt_template(root, file, draw.metric));
+    PromptSet out = draw_prompts(from, draw.at_most, draw.seed);
+    if (out.prompts.empty())
+        return Error{file + " fills no prompt: its names need different words; add words to \"fill\"."};
+    return out;
+}
+
+namespace {
+
+/// The share of Student's t within ± √freedom · tan(angle) (Abramowitz and Stegun 26.7.3 and 26.7.4).
+double share_within(double angle, int freedom) {
+    const double square = std::cos(angle) * std::cos(angle);
+    const bool odd = freedom % 2 == 1;
+    double term = odd ? std::cos(angle) : 1, sum = 0;
+    for (int k = odd ? 3 : 2; k <= freedom; k += 2) {
+        sum += term;
+        term *= square * (k - 1) / k;
+    }
+    return odd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+}
+
+}  // namespace
+
 double student_t975(int freedom) {
-    // Exact for 1 and 2, else the expansion of Hill (1970) about the normal quantile; error < 0.01 from 3 on.
-    if (freedom == 1) return 12.706205;
-    if (freedom == 2) return 4.302653;
-    const double z = 1.959964, v = freedom;
-    const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, z9 = z7 * z * z;
-    return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
-           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v) +
-           (79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / (92160 * v * v * v * v);
+    double low = 0, high = std::numbers::pi / 2;
+    for (int i = 0; i < 60; ++i) {
+        const double middle = (low + high) / 2;
+        (share_within(middle, freedom) < 0.95 ? low : high) = middle;
+    }
+    return std::sqrt(double(freedom)) * std::tan(low);
 }
 
 MeanInterval mean_interval(std::span<const double> values) {

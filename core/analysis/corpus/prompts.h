@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,15 +26,36 @@ struct FilledPrompt {
 };
 
 /// From {"text": …, "corrupted": …, "metric": …, "fill": {"A": ["Mary", …], "B": "A"}}: a name instead of a
-/// list takes the list of that name. `file` is what messages call it. Fails where a name in braces has no
-/// list, a list is unused or empty, or sizes are beyond kMaxFill words of kMaxWord bytes.
-Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string& file);
+/// list takes the list of that name. `file` is what messages call it; `metric`: of one that has none. Fails
+/// where a name in braces has no list, a list is unused or empty, both give a metric, or sizes are beyond
+/// kMaxFill words of kMaxWord bytes.
+Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string& file,
+                                             const std::string& metric = "");
 
 inline constexpr int kMaxFill = 1000, kMaxWord = 200, kMaxPrompts = 1000;
+
+/// How many different prompts a template has; beyond 200,000 combinations an upper bound.
+double count_prompts(const PromptTemplate& from);
 
 /// Up to `count` different prompts, drawn with `seed`: in one prompt two names never stand for the same word.
 /// All of them, in their order, where there are no more.
 std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, uint32_t seed);
+
+/// The prompts of a file, or some of them.
+struct PromptSet {
+    std::vector<FilledPrompt> prompts;
+    double available = 0;  // that they were drawn from
+    std::string metric;    // of all, with names in braces; "": the default, or their own
+};
+struct PromptDraw {
+    std::string metric;  // of prompts without one
+    int at_most = 50;
+    uint32_t seed = 0;
+};
+/// Reads a template, or, where the name ends in .jsonl, a prompt a line: a string, or an object with "text"
+/// (or "clean"), "corrupted" and "metric".
+Result<PromptSet> read_prompts(std::string_view text, const std::string& file, const PromptDraw& draw);
+PromptSet draw_prompts(const PromptTemplate& from, int at_most, uint32_t seed);
 
 /// The mean of some values and the half-width of its 95 % interval (Student's t); NaN of fewer than two.
 struct MeanInterval {

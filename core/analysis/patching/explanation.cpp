@@ -20,12 +20,6 @@ constexpr float kStep = 0.1f;  // that the automatic edges_from is rounded to
 
 enum StageNumber { kDirect, kAblated, kPaths, kFromTokens, kChecks };
 
-/// The logit of a token instead of its probability: cutting a path moves it also where p is near 1.
-Metric in_logits(Metric metric) {
-    if (metric.kind != MetricKind::difference) metric.kind = MetricKind::logit;
-    return metric;
-}
-
 /// Indices of the largest |values|, largest first; NaN last.
 std::vector<int> by_size(std::span<const float> values) {
     std::vector<int> out(values.size());
@@ -240,6 +234,11 @@ Json values_json(const MetricValues& values) {
 }
 
 }  // namespace
+
+Metric in_logits(Metric metric) {
+    if (metric.kind != MetricKind::difference) metric.kind = MetricKind::logit;
+    return metric;
+}
 
 bool Explanation::whole() const {
     return !stages.empty() &&

@@ -15,6 +15,9 @@
 
 namespace headlight {
 
+/// The logit of a token instead of its probability: cutting a path moves it also where p is near 1.
+Metric in_logits(Metric metric);
+
 /// One measured path. Effects are in the unit of Explanation::metric: how far it falls when the path is cut.
 struct PathEdge {
     int token = -1;           // From a token into `to`; −1: from `from`
