@@ -261,6 +261,8 @@ void draw_menus(Scene& s, Rect window) {
             return;
         case Sheet::text_file:
             return draw_text_file_menu(s, window);
+        case Sheet::history:
+            return draw_history_menu(s, window);
         case Sheet::help:
         case Sheet::palette:
             return;  // the window draws it: it knows the table of commands

@@ -66,11 +66,12 @@ Status put_slide(CommandContext& c, int number) {
     const Edit* last = now.document.history.last();
     const auto* opened = last ? std::get_if<ModelEdit>(last) : nullptr;
     const bool goes_on =
-        now.document.pending_slide && !left_out && opened && opened->after == now.document.open.path;
+        now.document.pending_slide && !left_out && opened && opened->after.path == now.document.open.path;
     now.document.pending_slide.reset();
     {
         const HistoryGroup one_step(now.document.history, goes_on);
         adopt(now, &kept, Adopted::slide, c.model());
+        now.document.history.name("Show slide " + std::to_string(number + 1));
     }
     if (left_out)
         now.notice = "This slide shows " + word_of(root, kSlideOf) +

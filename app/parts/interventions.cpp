@@ -81,10 +81,11 @@ bool remove_chip(Toolbar& bar, const std::string& path, const std::string& label
     return h.clicked;
 }
 
-/// Draws "Undo   Remove all" at the end of the line.
+/// Draws "History   Undo   Remove all" at the end of the line.
 void draw_undo_links(Scene& s, Toolbar& bar) {
-    for (const auto& [path, label, command] : {std::array{"change/all", "Remove all", "remove interventions"},
-                                               std::array{"change/undo", "Undo", "undo"}}) {
+    for (const auto& [path, label, command] :
+         {std::array{"change/all", "Remove all", "remove interventions"},
+          std::array{"change/undo", "Undo", "undo"}, std::array{"change/history", "History", "history"}}) {
         const Rect r = bar.take_end(bar.ui.text.width(kCaption, label));
         if (bar.ui.link(path, r.right(), r.middle_y(), label)) s.send(command);
     }

@@ -9,7 +9,8 @@ namespace headlight {
 
 /// In the order of Sheet.
 inline constexpr const char* kSheetNames[] = {"models", "compared models", "settings", "save",  "label",
-                                              "keys",   "palette",         "metric",   "token", "text file"};
+                                              "keys",   "palette",         "metric",   "token", "text file",
+                                              "history"};
 
 /// Redirects drawing to the panel while it lives. A click outside, or Esc, closes the panel.
 class SheetFrame {

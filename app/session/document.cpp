@@ -69,6 +69,7 @@ void choose_model(Session& session, const std::string& path) {
     Document& d = session.document;
     d.wanted = {model_key(path), ++d.attempts};
     d.pending_slide.reset();
+    d.reopened.reset();
     if (d.history.grouping())
         d.noted_attempt = d.attempts;  // part of a try
     else
@@ -83,11 +84,18 @@ void stay_with_open(Session& session) {
     Selection& s = session.selection;
     d.pending_trial.reset();
     d.pending_slide.reset();
+    d.reopened.reset();
     if (const auto cell = std::exchange(s.relock, std::nullopt); !s.locked) s.locked = cell;
     if (d.open.path.empty()) return;
     if (d.open.attempt < d.first_attempt) d.workspace.clear();
     d.first_attempt = d.open.attempt;
     d.wanted = d.open;
+}
+
+void choose_again(Session& session, const OpenModel& model) {
+    if (model.block < 0) return;
+    session.selection.choose(model.block, model.head);
+    session.selection.locked = model.locked;
 }
 
 }  // namespace headlight

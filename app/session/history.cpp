@@ -39,6 +39,7 @@ size_t bytes_of(const std::shared_ptr<const Trial>& trial) {
 size_t bytes_of(const std::string& text) { return text.size(); }
 size_t bytes_of(const ChosenMetric& metric) { return metric.name.size(); }
 size_t bytes_of(const Look& look) { return look.model.size(); }
+size_t bytes_of(const OpenModel& model) { return model.path.size(); }
 
 struct Bytes {
     size_t operator()(const TextEdit& e) const { return e.removed.size() + e.inserted.size(); }
@@ -54,6 +55,7 @@ E backwards(E e) {
 }
 
 bool changes_nothing(const TextEdit& e) { return e.removed == e.inserted; }
+bool changes_nothing(const ModelEdit& e) { return e.before.path == e.after.path; }
 template <class E>
 bool changes_nothing(const E& e) {
     return e.before == e.after;
@@ -110,6 +112,7 @@ bool History::join(const TextEdit& edit, EditKind kind, double now) {
         return false;
     }
     last.time = now;
+    last.name.clear();
     text->after = edit.after;
     bytes_ += bytes_of(*newest()) - was;
     return true;
@@ -126,10 +129,12 @@ void History::keep_within_bounds() {
 void History::add(Edit edit, EditKind kind, double time) {
     future_.clear();
     bytes_ += bytes_of(edit);
-    if (grouping())
+    if (grouping()) {
         past_.back().edits.push_back(std::move(edit));
-    else
+        past_.back().name.clear();
+    } else {
         past_.push_back({{std::move(edit)}, kind, time});
+    }
     open_ = true;
     keep_within_bounds();
 }
@@ -164,6 +169,7 @@ void History::grow(E& last, E edit) {
     future_.clear();
     bytes_ -= bytes_of(*newest());
     last.after = std::move(edit.after);
+    past_.back().name.clear();
     if (!changes_nothing(last)) {
         bytes_ += bytes_of(*newest());
         return keep_within_bounds();
@@ -188,6 +194,19 @@ void History::note(ViewEdit edit, bool same_step) {
 
 void History::note(Edit edit) {
     if (!std::visit([](const auto& e) { return changes_nothing(e); }, edit)) add(std::move(edit));
+}
+
+void History::name_steps(const std::function<std::string(const std::vector<Edit>&)>& name_of) {
+    for (std::deque<Step>* steps : {&past_, &future_})
+        for (auto step = steps->rbegin(); step != steps->rend() && step->name.empty(); ++step)
+            step->name = name_of(step->edits);
+}
+
+std::vector<std::string> History::names() const {
+    std::vector<std::string> out;
+    for (const Step& step : past_) out.push_back(step.name);
+    for (auto step = future_.rbegin(); step != future_.rend(); ++step) out.push_back(step->name);
+    return out;
 }
 
 std::vector<Edit> History::undo() {

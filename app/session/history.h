@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,9 +98,17 @@ struct LookEdit {
     bool operator==(const LookEdit&) const = default;
 };
 
-/// Another model was opened; paths.
+/// An open model by its path, and what was chosen in it; block −1: unknown.
+struct OpenModel {
+    std::string path;
+    int block = -1, head = -1;
+    std::optional<std::pair<int, int>> locked = {};
+    bool operator==(const OpenModel&) const = default;
+};
+
+/// Another model was opened.
 struct ModelEdit {
-    std::string before, after;
+    OpenModel before, after;
     bool operator==(const ModelEdit&) const = default;
 };
 
@@ -150,6 +159,13 @@ public:
     void clear_redo() { future_.clear(); }
 
     size_t steps() const { return past_.size(); }
+    size_t undone() const { return future_.size(); }
+    /// Names the open group's step.
+    void name(std::string as) { past_.back().name = std::move(as); }
+    /// Names the newest steps that have no name yet: tokens are called what they are now.
+    void name_steps(const std::function<std::string(const std::vector<Edit>&)>& name_of);
+    /// The names of all steps in order of time, those undone last.
+    std::vector<std::string> names() const;
     size_t bytes() const { return bytes_; }
 
 private:
@@ -157,6 +173,7 @@ private:
         std::vector<Edit> edits;  // one, or a group's
         EditKind kind = EditKind::replaced;
         double time = 0;
+        std::string name = {};  // "": none yet, or outdated
     };
     bool join(const TextEdit& edit, EditKind kind, double now);
     template <class E>

@@ -27,7 +27,19 @@ constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
 enum class Guide { none, hints, tries };
 
 /// The sheet over the window; one at a time.
-enum class Sheet { models, compared_models, settings, save, label, help, palette, metric, token, text_file };
+enum class Sheet {
+    models,
+    compared_models,
+    settings,
+    save,
+    label,
+    help,
+    palette,
+    metric,
+    token,
+    text_file,
+    history
+};
 
 /// State of the generation: how tokens are chosen, and which step is shown.
 struct GenerationState {
@@ -72,6 +84,7 @@ struct Document {
     std::shared_ptr<const Trial> trial;              // the last try; null: none
     std::optional<size_t> pending_trial;  // how many of its commands have run; the others wait for a model
     std::optional<int> pending_slide;     // slide to show when its model is open, or fails
+    std::optional<OpenModel> reopened;    // what to choose in the model that undo opens again
     bool same_step = false;               // further changes join the last undo step
     Comparison comparison;
     GenerationState generation;
@@ -199,6 +212,9 @@ void choose_model(Session& session, const std::string& path);
 /// Cancels opening: the document returns to the model that answers. A workspace file whose own model was
 /// never open is released, so that it is not saved with another one.
 void stay_with_open(Session& session);
+
+/// Chooses in a model what was chosen in it before.
+void choose_again(Session& session, const OpenModel& model);
 
 /// Moves the selected block and head to the nearest that the model has.
 void fit_head(Selection& selection, const ModelConfig& config);

@@ -13,6 +13,7 @@
 #include "session/examples.h"
 #include "session/file_kind.h"
 #include "session/samples.h"
+#include "session/step_names.h"
 #include "session/workspace.h"
 #include "views/views.h"
 #include "window/commands.h"
@@ -257,6 +258,7 @@ Result<bool> Application::turn() {
     frame_.draw();
     carry_out_sent();
     TRY_STATUS(carry_out_given());
+    name_steps(state_.session, state_.answer ? state_.answer->sentence.get() : nullptr);
     autosave_.write_labels();
     worker_link_.ask();
     if (state_.options.screenshot.empty()) frame_.present();

@@ -99,7 +99,7 @@ std::vector<Command> sheet_commands() {
     return {sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
             sheet_row({"keys", "Keys", "list the keys", "F1"}, Sheet::help),
             sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
-            row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file",
+            row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file|history",
                  "Close", "close a sheet if it is open"},
                 close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
             row({"escape", "Close, unlock, leave", "close, unlock, or leave the text field", "Esc"}, escape)};

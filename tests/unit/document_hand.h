@@ -83,7 +83,7 @@ private:
             case 7:
                 return "undo";
             case 8:
-                return "redo";
+                return below(2) ? "redo" : "step " + std::to_string(below(12));
             case 9:
                 return one_of({"save", "reopen", "missing"});
             case 10:
@@ -99,8 +99,8 @@ private:
     /// Draws a row of the table with valid words; none that reaches beyond the session.
     std::string any_command() {
         static constexpr const char* kBeyond[] = {
-            "open",   "switch", "fetch",  "undo",   "redo", "slide", "save", "accept",      "browse",
-            "corpus", "read",   "cancel", "preset", "quit", "try",   "do",   "model config"};
+            "open",   "switch", "fetch", "undo",   "redo",   "slide", "history", "save", "accept",
+            "browse", "corpus", "read",  "cancel", "preset", "quit",  "try",     "do",   "model config"};
         static constexpr const char* kWords[] = {"0.1",     "1.0",   "1,0", "2", "0",
                                                  "heads=4", "A dog", "1>0", "on"};
         const auto table = commands();

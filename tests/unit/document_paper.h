@@ -104,6 +104,14 @@ struct Paper {
         const Change* last = past.empty() || past.back().empty() ? nullptr : &past.back().back();
         return last && last->key == "model" && last->after == quoted(open);
     }
+    /// Returns the model before the last step, if that opened another.
+    std::string model_before() const {
+        if (past.empty()) return "";
+        for (const Change& change : past.back())
+            if (change.key == "model" && change.before)
+                return change.before->substr(1, change.before->size() - 2);
+        return "";
+    }
     /// Drops a step for good.
     void drop_last() {
         undo();

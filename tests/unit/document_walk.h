@@ -37,6 +37,7 @@ struct Case {
     std::string act(const std::string& line) {
         session().notice.clear();
         session().sheet.reset();
+        if (line != "come") chosen_again_.reset();
         const size_t space = line.find(' ');
         const std::string name = line.substr(0, space),
                           rest = space == std::string::npos ? "" : line.substr(space + 1);
@@ -50,6 +51,8 @@ struct Case {
             type(rest);
         else if (name == "undo" || name == "redo")
             go(name);
+        else if (name == "step")
+            go_to(size_t(std::stoi(rest)));
         else if (name == "save")
             save();
         else if (name == "reopen")
@@ -102,10 +105,13 @@ private:
     void come() {
         const bool waits = session().document.pending_trial.has_value();
         const auto tried = session().document.trial;
+        const OpenModel left = chosen();
         sitting->come(models);
         const auto slide = paper.slide;
         if (paper.opening) take_model();
         if (slide) put_slide(*std::exchange(paper.slide, std::nullopt));
+        if (paper.open != left.path) left_[paper.past.size()] = left;
+        check_choice();
         if (!waits) return;
         if (session().document.trial != tried) paper.future.clear();  // it succeeded: a new act
         if (steps() < paper.past.size()) return paper.drop_last();    // it failed
@@ -166,8 +172,29 @@ private:
         paper.say_as_step(after, steps() == before);
     }
     void go(const std::string& where) {
+        const auto left = left_.find(paper.past.size());
+        if (where == "undo" && left != left_.end() && paper.model_before() == left->second.path)
+            chosen_again_ = left->second;
         REQUIRE(sitting->act(where));
         where == "undo" ? paper.undo() : paper.redo();
+    }
+    /// Goes to a step of the list of all.
+    void go_to(size_t step) {
+        if (step > paper.past.size() + paper.future.size()) return;
+        if (paper.past.empty() && paper.future.empty()) return;
+        REQUIRE(sitting->act("history go " + std::to_string(step)));
+        while (paper.past.size() > step) paper.undo();
+        while (paper.past.size() < step) paper.redo();
+    }
+    OpenModel chosen() {
+        const Selection& s = session().selection;
+        return {paper.open, s.block, s.head, s.locked ? s.locked : s.relock};
+    }
+    /// Checks that undoing a switch of models chooses again what was chosen.
+    void check_choice() {
+        const auto should = std::exchange(chosen_again_, std::nullopt);
+        if (should && should->path == paper.open && chosen() != *should)
+            unsaid_ += "another head or cell is chosen than before the model was switched\n";
     }
     void save() {
         sitting->host.save();
@@ -279,9 +306,11 @@ private:
     std::vector<std::pair<Said, std::string>> slides_saved_;
     std::string unsaid_;
     bool slide_shown_ = false;
-    std::string workspace_;              // what Save writes to
-    bool own_model_was_open_ = true;     // or one that the user chose for it
-    std::set<std::string> metric_said_;  // models with a metric
+    std::map<size_t, OpenModel> left_;       // by the step that opened another: what was chosen
+    std::optional<OpenModel> chosen_again_;  // what undo should choose once its model is open
+    std::string workspace_;                  // what Save writes to
+    bool own_model_was_open_ = true;         // or one that the user chose for it
+    std::set<std::string> metric_said_;      // models with a metric
 };
 
 }  // namespace headlight

@@ -7,7 +7,7 @@ namespace headlight {
 
 std::vector<Command> selection_commands();     // heads, cells
 std::vector<Command> display_commands();       // display
-std::vector<Command> intervention_commands();  // masks, changes, undo
+std::vector<Command> intervention_commands();  // masks, changes, undo, history
 std::vector<Command> metric_commands();        // the metric, and effects of heads
 std::vector<Command> comparison_commands();
 std::vector<Command> generation_commands();

@@ -146,7 +146,7 @@ struct PutEdit {
     bool operator()(const LookEdit& edit) {
         const Look &from = edit.before, &to = edit.after;
         Selection& s = session.selection;
-        if (from.model != to.model) open_again(to.model);
+        if (from.model != to.model) open_again({to.model});
         if (from.view != to.view) s.view = to.view;
         if (from.block != to.block || from.head != to.head) s.choose(to.block, to.head);
         if (from.head_chosen != to.head_chosen) s.head_chosen = to.head_chosen;
@@ -165,12 +165,16 @@ struct PutEdit {
         return true;
     }
     /// Joins the step in progress.
-    void open_again(const std::string& model) {
+    void open_again(const OpenModel& model) {
         Document& d = session.document;
         d.pending_slide.reset();
-        if (d.open.path == model) return stay_with_open(session);
-        if (d.wanted.path != model) choose_model(session, model);
+        if (d.open.path == model.path) {
+            stay_with_open(session);
+            return choose_again(session, model);
+        }
+        if (d.wanted.path != model.path) choose_model(session, model.path);
         d.noted_attempt = d.wanted.attempt;
+        d.reopened = model;
     }
 };
 
@@ -211,15 +215,44 @@ void redo(Session& session, Host& host) { put_in_sight(session.document.history.
 
 namespace {
 
+void go_to_step(CommandContext& c, size_t step) {
+    const History& history = c.session.document.history;
+    while (history.steps() > step) undo(c.session, c.host);
+    while (history.steps() < step && history.undone() > 0) redo(c.session, c.host);
+}
+
+Status go_to_named_step(CommandContext& c, const std::string& words) {
+    const History& history = c.session.document.history;
+    TRY(const double step,
+        number_within("history go", words, 0, double(history.steps() + history.undone()), true));
+    go_to_step(c, size_t(step));
+    return success();
+}
+
+const char* has_steps(const CommandContext& c) {
+    const History& history = c.session.document.history;
+    if (const char* why = outside_group(c)) return why;
+    return history.steps() + history.undone() > 0 ? nullptr : "Nothing was changed yet.";
+}
+
 std::vector<Command> history_commands() {
-    return in_group("Edit",
-                    {also_called("take back, history",
-                                 row(
-                                     {"undo", "Undo", "take back the last change", "Ctrl+Z"},
-                                     [](CommandContext& c) { undo(c.session, c.host); }, outside_group)),
+    return in_group(
+        "Edit",
+        {also_called("take back", row(
+                                      {"undo", "Undo", "take back the last change", "Ctrl+Z"},
+                                      [](CommandContext& c) { undo(c.session, c.host); }, outside_group)),
+         row(
+             {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
+             [](CommandContext& c) { redo(c.session, c.host); }, outside_group),
+         also_called("undo list, steps, earlier, versions",
+                     row({"history", "History", "list the steps; click one to go there", "F4"},
+                         [](CommandContext& c) { c.session.toggle(Sheet::history); })),
+         row({"history go NUMBER", "Go to a step", "undo or redo up to a step; 0 is the start"},
+             go_to_named_step, has_steps),
+         also_called("undo all, reset, original",
                      row(
-                         {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
-                         [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
+                         {"history start", "Back to the start", "undo all steps"},
+                         [](CommandContext& c) { go_to_step(c, 0); }, has_steps))});
 }
 
 std::vector<Command> change_commands() {

@@ -32,13 +32,17 @@ void take_model(Session& session, const WorkAnswer& now) {
     Document& d = session.document;
     note_changes(d);
     const ModelChoice before = std::exchange(d.open, now.open);
-    session.selection.relock.reset();
+    Selection& s = session.selection;
+    const OpenModel left{before.path, s.block, s.head, s.locked ? s.locked : s.relock};
+    const auto reopened = std::exchange(d.reopened, std::nullopt);
+    s.relock.reset();
     const bool instead = now.model_attempt == d.open.attempt && now.model_path != d.open.path;
     if (instead) d.first_attempt = d.open.attempt + 1;  // the document's own model is not open yet
     if (instead && d.wanted.attempt == d.open.attempt) stay_with_open(session);
     if (!before.path.empty() && d.open.attempt != d.noted_attempt)
-        d.history.note(Edit(ModelEdit{before.path, d.open.path}));
+        d.history.note(Edit(ModelEdit{left, {d.open.path}}));
     adopt(session, nullptr, Adopted::changes, now.sentence->model.get());
+    if (reopened && reopened->path == d.open.path) choose_again(session, *reopened);
     FetchState& fetch = session.of<FetchState>();
     if (fetch.fetched == d.open.path) fetch.fetched.clear();
     auto& recent = session.preferences.recent_models;
@@ -55,7 +59,10 @@ void take_failures(Session& session, const WorkAnswer* before, const WorkAnswer&
         Document& d = session.document;
         const bool wanted = d.wanted.attempt == now.model_attempt;
         const auto slide = d.pending_slide;  // shown without its model, with a notice
-        if (!wanted || !slide) session.sheet = Sheet::models;
+        if (wanted && d.reopened)
+            session.notice = now.model_error;
+        else if (!wanted || !slide)
+            session.sheet = Sheet::models;
         if (wanted) stay_with_open(session);
         d.pending_slide = slide;
     }
