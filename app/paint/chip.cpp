@@ -15,7 +15,7 @@ void draw_chip(Ui& ui, Rect r, const Chip& chip) {
     if (chip.back) ui.fill(r, chip.back, size::corner);
     if (chip.edge) ui.frame(r, chip.edge, 1, size::corner);
     if (chip.detail.empty()) {
-        write(ui, inset(r, 2, 0), chip.font, chip.ink, chip.label, Flush::center);
+        write(ui, inset(r, 1, 0), chip.font, chip.ink, chip.label, Flush::center);
         return;
     }
     const Rect inside = inset(r, size::chip_pad, 0);

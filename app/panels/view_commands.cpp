@@ -283,7 +283,7 @@ std::vector<Command> label_commands() {
 std::vector<Command> save_commands() {
     return in_group(
         "Files",
-        {also_called("export, PDF, SVG, PNG, CSV",
+        {also_called("export, screenshot, PDF, SVG, PNG, CSV",
                      saves({"save figure [PATH]", "Save figure…", "save the figure or its numbers", "Ctrl+S"},
                            false)),
          saves({"save workspace [PATH]", "Save workspace…", "save the workspace", "Ctrl+Shift+S"}, true)});

@@ -47,14 +47,10 @@ ImU32 color_at(const Colormap& map, float place) {
 ImU32 signed_color(bool dark, float place) { return color_at(signed_colormap(dark), 0.5f + 0.5f * place); }
 
 ImU32 ink_on(ImU32 back) {
-    // Contrast by relative luminance (WCAG 2.2): white and this black are equal at 0.19.
-    const auto channel = [&](int shift) {
-        const float c = float((back >> shift) & 255) / 255;
-        return c <= 0.04045f ? c / 12.92f : std::pow((c + 0.055f) / 1.055f, 2.4f);
-    };
+    const auto channel = [&](int shift) { return float((back >> shift) & 255); };
     const float light = 0.2126f * channel(IM_COL32_R_SHIFT) + 0.7152f * channel(IM_COL32_G_SHIFT) +
                         0.0722f * channel(IM_COL32_B_SHIFT);
-    return light > 0.19f ? IM_COL32(12, 14, 17, 255) : IM_COL32_WHITE;
+    return light > 110 ? IM_COL32(12, 14, 17, 255) : IM_COL32_WHITE;
 }
 
 ImU32 faded(ImU32 color, float alpha) {

@@ -37,7 +37,7 @@ std::vector<OtherDoor> other_doors() {
     return {{{"effect", "Heads that matter", "ablation sweep, logit attribution, importance", explain, heads,
               "heads sort", "effect", ranks_by_effect, no_prediction},
              "explain"},
-            {{"mask", "Mask and ablate", "knockout, ablation, intervention, block attention", change, head,
+            {{"mask", "Mask and ablate", "knockout, ablation, intervention, steering, block attention", change, head,
               "intervene", "on", intervenes, no_weights},
              "patch"},
             {{"generate", "Generate", "continue, sample, beam search, decode", change, head, "generate", "on",

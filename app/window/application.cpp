@@ -173,6 +173,18 @@ void Application::carry_out_sent() {
     }
 }
 
+/// Closes the window if the model that opened first lacks the view of --view.
+Status Application::check_view() {
+    if (view_checked_ || !state_.sentence()) return success();
+    view_checked_ = true;
+    const View* view = find_view(state_.options.view);
+    if (!view) return success();
+    const CommandContext context{state_.session, state_.answer.get(), host_};
+    const char* why_not = command_named(commands(), std::string("view ") + view->key).missing(context);
+    refused_ = why_not && *why_not;
+    return refused_ ? Status(Error{std::string("--view ") + view->key + ": " + why_not}) : success();
+}
+
 /// Closes the window when a command of --do fails.
 Status Application::carry_out_given() {
     const CommandLine* line = harness_.next_command();
@@ -257,6 +269,7 @@ Result<bool> Application::turn() {
     const double began = glfwGetTime();
     frame_.draw();
     carry_out_sent();
+    TRY_STATUS(check_view());
     TRY_STATUS(carry_out_given());
     name_steps(state_.session, state_.answer ? state_.answer->sentence.get() : nullptr);
     autosave_.write_labels();

@@ -44,6 +44,7 @@ private:
     Status act(const CommandLine& line);
     void try_to_act(const CommandLine& line);
     void carry_out_sent();
+    Status check_view();
     Status carry_out_given();
 
     Screen screen_;  // first: closes the window after all OpenGL objects are gone
@@ -59,7 +60,7 @@ private:
     Harness harness_;
     std::string file_to_drop_;  // from the command line, until a model is open
     std::unique_ptr<EndSignals> end_signals_;
-    bool refused_ = false;
+    bool refused_ = false, view_checked_ = false;
     Barrier barrier_;
 };
 

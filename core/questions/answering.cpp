@@ -93,12 +93,15 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
     const ModelConfig& c = s.model->config;
     if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
+    constexpr float kInduction = 0.3f, kRests = 0.5f;
     const auto score = [&](size_t index) {
-        const HeadSummary& h = s.heads[index];
-        const float induction = h.statistics[find_statistic("induction") - head_statistics().data()];
-        const bool copies =
-            c.decoder().causal && !std::isnan(induction);  // copying from earlier tokens is a decoder's habit
-        return copies ? induction : -h.statistics[0];
+        const auto of = [&](const char* name) {
+            return s.heads[index].statistics[find_statistic(name) - head_statistics().data()];
+        };
+        const float induction = of("induction"), sharpness = 1 / (1 + of("entropy"));
+        // Copying from earlier tokens is a decoder's habit; a NaN of no repeated token fails.
+        if (c.decoder().causal && induction >= kInduction) return 1 + induction;
+        return of("first") > kRests || of("self") > kRests ? sharpness - 1 : sharpness;
     };
     int best = 0;
     for (int i = 1; i < isize(s.heads); ++i)

@@ -139,8 +139,9 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
                                       const CancelFlag* cancel = nullptr,
                                       const SentenceResult* before = nullptr, HeadObserver* seen = nullptr);
 
-/// Returns the head to show first: the one with the highest induction score; without a repeated token, the
-/// one with the sharpest rows; in cross-attention, the one that aligns the texts best.
+/// Returns the head to show first: the one with the highest induction score; without an induction head, the
+/// one with the sharpest rows that do not rest on the first token or on themselves; in cross-attention, the
+/// one that aligns the texts best.
 AttentionHead most_telling_head(const SentenceResult& sentence, const ThreadPool& pool);
 
 /// Lets the model continue the request's last sequence.

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/comparison/compare.h"
 #include "base/cast.h"
 #include "session/adopt.h"
 #include "session/fetching.h"
@@ -33,14 +34,19 @@ void take_model(Session& session, const WorkAnswer& now) {
     note_changes(d);
     const ModelChoice before = std::exchange(d.open, now.open);
     Selection& s = session.selection;
+    const auto known = d.changes_of.find(before.path);
+    const bool other_heads = known != d.changes_of.end() && known->second.config &&
+                             !same_heads(*known->second.config, now.sentence->model->config);
     const OpenModel left{before.path, s.block, s.head, s.locked ? s.locked : s.relock};
     const auto reopened = std::exchange(d.reopened, std::nullopt);
     s.relock.reset();
     const bool instead = now.model_attempt == d.open.attempt && now.model_path != d.open.path;
     if (instead) d.first_attempt = d.open.attempt + 1;  // the document's own model is not open yet
     if (instead && d.wanted.attempt == d.open.attempt) stay_with_open(session);
-    if (!before.path.empty() && d.open.attempt != d.noted_attempt)
+    if (!before.path.empty() && d.open.attempt != d.noted_attempt) {
         d.history.note(Edit(ModelEdit{left, {d.open.path}}));
+        s.choose_head = s.choose_head || (other_heads && now.sentence->trace);
+    }
     adopt(session, nullptr, Adopted::changes, now.sentence->model.get());
     if (reopened && reopened->path == d.open.path) choose_again(session, *reopened);
     FetchState& fetch = session.of<FetchState>();
@@ -105,10 +111,11 @@ std::optional<OtherRun> other_run(const Document& d) {
 bool take_in(Session& session, const WorkAnswer* before, const WorkAnswer& now) {
     const bool opened =
         now.sentence && (!before || !before->sentence || before->sentence->model != now.sentence->model);
+    Selection& s = session.selection;
+    const bool asked = s.choose_head;  // by the request, so that its answer has the head
     if (opened) take_model(session, now);
     take_failures(session, before, now);
-    Selection& s = session.selection;
-    if (s.choose_head && now.sentence && now.sentence->trace) {
+    if (asked && s.choose_head && now.sentence && now.sentence->trace) {
         s.block = now.block;
         s.head = now.head;
         s.choose_head = false;

@@ -230,7 +230,7 @@ View alignment_view() {
     return {.key = "alignment",
             .name = "Alignment",
             .answers = ViewGroup::look,
-            .synonyms = "translation, cross-attention",
+            .synonyms = "translation, translate, cross-attention",
             .draw = draw_alignment,
             .offered = reads_text,
             .missing = no_cross,

@@ -175,7 +175,7 @@ std::array<std::string, 2> names_of_maps(const Scene& s, const Found<HeadPairReq
 /// Draws both maps and their difference, and below them what differs, if it fits.
 void draw_pair(Scene& s, Rect rest) {
     constexpr float kBelow = 216;  // a title and six lines
-    constexpr float kLow = 460;    // the list on the left shows the distances anyway
+    constexpr float kLow = 560;    // the list on the left shows the distances anyway
     const PairedMap* map = shown_map(s);
     const auto* pair = s.found<HeadPairRequest>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
@@ -249,9 +249,11 @@ std::vector<Question> ask_compare(const Scene& s) {
     }
     if (s.of<CompareState>().show == ComparedShow::delta)
         out.push_back(DeltaPairRequest{runs, s.model()->config.block(block).stack});
-    if (s.of<CompareState>().show == ComparedShow::next)
-        out.push_back(
-            PredictionPairRequest{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});
+    if (s.of<CompareState>().show == ComparedShow::next || runs.versus == Versus::other) {
+        const auto& locked = s.session.selection.locked;
+        const bool at_locked = s.of<CompareState>().show == ComparedShow::next && locked;
+        out.push_back(PredictionPairRequest{runs, at_locked ? locked->first : -1});
+    }
     return out;
 }
 
@@ -277,6 +279,7 @@ void draw_compare(Scene& s, Rect area) {
                             missing);
     if (s.session.document.comparison.what == Compared::sentences)
         take_top(rest, draw_token_pairing(s, rest));
+    if (compares_texts(s)) take_top(rest, draw_what_differs(s, rest));
     if (changes) {
         open_on_moved(s);
         take_top(rest, draw_what_changed(s, rest, !beside), gap::small);

@@ -73,6 +73,8 @@ void draw_largest(Scene& scene, Rect area, const PairedMap& map);
 void draw_by_token(Scene& scene, Rect area, const char* title, const char* unit,
                    const std::vector<float>& values, const std::vector<std::string>& labels, int highlighted);
 
+/// Draws what A and B predict and the head that differs most, in a sentence; returns the height.
+float draw_what_differs(Scene& scene, Rect area);
 /// Draws the predictions of both, and their divergence at each position.
 void draw_prediction_pair(Scene& scene, Rect area, const PredictionPair& pair);
 

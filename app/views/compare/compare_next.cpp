@@ -56,7 +56,51 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     }
 }
 
+/// "Both continue with ball: A 99.4 %, B 98.9 %." or "A continues with ball (99.4 %; B 20.1 %), B with car …"
+std::string continuations(const PredictionPair& pair) {
+    const auto likeliest = [&](float ProbabilityChange::*of) -> const ProbabilityChange* {
+        const ProbabilityChange* out = nullptr;
+        for (const ProbabilityChange& p : pair.tokens)
+            if (!std::isnan(p.*of) && (!out || p.*of > out->*of)) out = &p;
+        return out;
+    };
+    const ProbabilityChange *a = likeliest(&ProbabilityChange::a), *b = likeliest(&ProbabilityChange::b);
+    if (!a || !b) return "";
+    if (a == b)
+        return "Both predict " + a->label + ": A " + percent(double(a->a)) + ", B " + percent(double(b->b)) +
+               ".";
+    const auto with = [](const ProbabilityChange& p, float here, const char* name, float there) {
+        return p.label + " (" + percent(double(here)) +
+               (std::isnan(there) ? "" : std::string("; ") + name + " " + percent(double(there))) + ")";
+    };
+    return "A predicts " + with(*a, a->a, "B", a->b) + ", B predicts " + with(*b, b->b, "A", b->a) + ".";
+}
+
+/// "Head 1.0 differs most (0.040 bits)."
+std::string most_different(const Scene& s) {
+    const auto* found = s.found<HeadPairRequest>();
+    if (!found || !found->answer.each_to_itself) return "";
+    const auto& distances = found->answer.distances;
+    int most = -1;
+    for (int i = 0; i < isize(distances); ++i)
+        if (!std::isnan(distances[i]) && (most < 0 || distances[i] > distances[most])) most = i;
+    if (most < 0 || distances[most] < kNoise) return "";
+    return " Head " + head_name(s.model()->config, s.model()->config.head_at(most)) + " differs most (" +
+           number(double(distances[most]), 3) + " bits).";
+}
+
 }  // namespace
+
+float draw_what_differs(Scene& s, Rect area) {
+    const auto* pair = s.found<PredictionPairRequest>();
+    const Rect inside = inset(area, size::center_pad, gap::tight);
+    std::string text = pair ? continuations(pair->answer) : "";
+    if (s.sentence()->unchanged) text += " The interventions are A’s alone.";
+    text += most_different(s);
+    s.ui.name("compare/what differs", {inside.x, inside.y, inside.w, size::line});
+    return s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, s.ui.colors->t1, text) +
+           2 * gap::tight;
+}
 
 void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
     constexpr float kDivergence = 230, kLeastTable = 130;

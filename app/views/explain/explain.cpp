@@ -183,7 +183,7 @@ View explain_view() {
     return {.key = "explain",
             .name = "Explain this",
             .answers = ViewGroup::explain,
-            .synonyms = "circuit, path patching, attribution graph",
+            .synonyms = "circuit, path patching, attribution graph, neurons",
             .letter = 'W',
             .draw = draw_explain,
             .offered = reads_text,

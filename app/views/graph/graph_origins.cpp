@@ -41,12 +41,14 @@ std::vector<Question> ask_graph(const Scene& s) {
 namespace {
 
 /// Describes the method: in full, then shorter.
-std::vector<std::string> method_notes(Origins by, bool chosen_for_sink) {
+std::vector<std::string> method_notes(Origins by, bool chosen_for_sink, bool sink_remains) {
     switch (by) {
         case Origins::contribution: {
             const std::string why =
-                chosen_for_sink ? "contributions, because rollout assigns the first token more than half"
-                                : "";
+                !chosen_for_sink ? ""
+                : sink_remains
+                    ? "contributions; by any method the first token gets more than half: set it apart"
+                    : "contributions, because rollout assigns the first token more than half";
             const std::string what = "norms of what attention moves, ‖Σ α v W_O‖, against the residual";
             return {(why.empty() ? "" : why + "; ") + what + " (Kobayashi et al. 2020, 2021).",
                     (why.empty() ? "norms of what attention moves, ‖Σ α v W_O‖" : why) + ".",
@@ -72,7 +74,9 @@ std::vector<std::string> origins_notes(const Scene& s, const Rollout& r) {
     if (!r.refusal.empty()) return {r.refusal};
     const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
     std::vector<std::string> out;
-    for (const std::string& how : method_notes(r.by, state.by == Origins::automatic)) {
+    const std::vector<float> shares = r.shares();
+    const bool sink_remains = !state.sink_apart && !shares.empty() && shares[0] > 0.5f;
+    for (const std::string& how : method_notes(r.by, state.by == Origins::automatic, sink_remains)) {
         const std::string note = "Origins of " + token + ": " + how;
         out.push_back(note + (state.sink_apart ? " First token apart; the others sum to 1." : ""));
         if (state.sink_apart) out.push_back(note + " First token apart.");

@@ -265,7 +265,7 @@ View heat_map_view() {
     return {.key = "head",
             .name = "Heat map",
             .answers = ViewGroup::look,
-            .synonyms = "pattern, attention matrix, attention map",
+            .synonyms = "pattern, heatmap, attention matrix, attention map",
             .draw = draw_heat_map,
             .tools = draw_heat_map_tools,
             .group = combined_heads,

@@ -125,8 +125,10 @@ ScoreOrigins strongest_origins(const ScoreOrigins& all, int count) {
 
 std::vector<OriginPair> largest_origins(const ScoreOrigins& o, int count) {
     std::vector<OriginPair> all;
+    const auto merged = [](const StreamPart& part) { return part.kind == StreamPart::Kind::others; };
     for (int q = 0; q < isize(o.queries); ++q)
-        for (int k = 0; k < isize(o.keys); ++k) all.push_back({q, k, o.values(q, k)});
+        for (int k = 0; k < isize(o.keys); ++k)
+            if (!merged(o.queries[q]) && !merged(o.keys[k])) all.push_back({q, k, o.values(q, k)});
     const auto kept = all.begin() + std::min(count, isize(all));
     std::partial_sort(all.begin(), kept, all.end(), [](const OriginPair& a, const OriginPair& b) {
         const float x = std::abs(a.value), y = std::abs(b.value);
