@@ -98,7 +98,9 @@ struct ScoredWords {
     bool pale() const { return second.found && second.found->misses(); }
 };
 ScoredWords words_of(const Scene& scene);
-/// "ball 4", "“Lily had a red ball.”".
+/// Names the text of a word where there are two: "source", "target", else "".
+const char* side_of_word(const Scene& scene, const ScoredWord& word);
+/// "ball 4", "“Lily had a red ball.”", ". 7 of the target".
 std::string word_name(const Scene& scene, const ScoredWord& word);
 /// "Leave it out".
 std::string method_title(const InfluenceMethodRow& method);

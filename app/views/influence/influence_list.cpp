@@ -137,7 +137,11 @@ void draw_list_row(Scene& s, Rect row, const ScoredWords& words, int i) {
         write(ui, take_left(at.name, kNumber, gap::small), kCaptionMono, ui.colors->t3,
               std::to_string(word.part.tokens.first), Flush::right);
     }
-    write(ui, at.name, kBodyMono, ink, word.part.label + (is_masked_word(s, word.part) ? "  masked" : ""));
+    take_left(at.name,
+              write(ui, at.name, kBodyMono, ink,
+                    word.part.label + (is_masked_word(s, word.part) ? "  masked" : "")),
+              gap::small);
+    write(ui, at.name, kCaption, ui.colors->t3, side_of_word(s, word));
     if (at.without) {
         const Rect value = take_left(at.first, kWordWithout, gap::small);
         if (word.left)

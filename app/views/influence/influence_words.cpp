@@ -12,11 +12,18 @@
 
 namespace headlight {
 
+const char* side_of_word(const Scene& s, const ScoredWord& word) {
+    if (s.sentence()->labels.size() < 2) return "";
+    return word.part.stack == 0 ? "source" : "target";
+}
+
 std::string word_name(const Scene& s, const ScoredWord& word) {
     constexpr size_t kLongest = 40;
+    const char* side = side_of_word(s, word);
+    const std::string of = *side ? std::string(" of the ") + side : "";
     if (s.of<InfluenceState>().part == TextPart::token)
-        return word.part.label + " " + std::to_string(word.part.tokens.first);
-    return "“" + shortened(word.part.label, kLongest) + "”";
+        return word.part.label + " " + std::to_string(word.part.tokens.first) + of;
+    return "“" + shortened(word.part.label, kLongest) + "”" + of;
 }
 
 std::string method_title(const InfluenceMethodRow& method) {

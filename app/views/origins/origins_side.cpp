@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kPairStep = 26, kPairNames = 0.62f, kPairValue = 64;
+constexpr float kOriginStep = 26, kOriginNames = 0.62f, kOriginValue = 64;
 
 void draw_score_steps(Column& c, const ScoreOrigins& o) {
     c.heading("Score");
@@ -26,12 +26,12 @@ void draw_score_steps(Column& c, const ScoreOrigins& o) {
 void draw_pair(Column& c, const std::string& name, float value, float largest, bool on) {
     Ui& ui = c.ui;
     Rect line = c.line();
-    write(ui, take_left(line, c.at.w * kPairNames, gap::small), kCaptionMono,
+    write(ui, take_left(line, c.at.w * kOriginNames, gap::small), kCaptionMono,
           on ? ui.colors->accent_text : ui.colors->t1, name);
-    write(ui, take_right(line, kPairValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
+    write(ui, take_right(line, kOriginValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
           signed_number(value, 3), Flush::right);
     ui.signed_bar(band(line, size::bar), value / largest);
-    c.skip(kPairStep);
+    c.skip(kOriginStep);
 }
 
 }  // namespace
@@ -42,13 +42,13 @@ void draw_origins_side(Scene& s, Rect area, const ScoreOrigins& shown) {
     Column c(ui, area, area.y + gap::medium);
     draw_score_steps(c, shown);
     const auto pointed = s.of<OriginsState>().pointed;
-    const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kPairStep));
+    const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kOriginStep));
     const std::vector<OriginPair> largest = largest_origins(shown, room);
     c.heading("Query part × key part", "score");
     const float max = largest.empty() ? 1 : std::max(std::abs(largest.front().value), 1e-6f);
     for (const OriginPair& pair : largest)
         draw_pair(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, max,
-                   pointed == std::pair{pair.query, pair.key});
+                  pointed == std::pair{pair.query, pair.key});
     if (ui.on_page()) return;
     const Rect foot{area.x, area.bottom() - size::button, area.w, size::button};
     if (ui.button("save", foot, "Save figure…")) s.send("save figure");
