@@ -154,6 +154,13 @@ Toolbar view_toolbar(Ui& ui, Rect& rest) {
     return {ui, inset(take_top(rest, size::view_header), size::center_pad, 0)};
 }
 
+void press_over_prompts(const Scene& s, Toolbar& bar, const char* of) {
+    constexpr const char* kLabel = "Average over prompts…";
+    if (bar.press_width(kLabel) > bar.rest().w || !bar.press("prompts/open", kLabel).clicked) return;
+    s.send("prompts of", of);
+    s.send("view prompts");
+}
+
 bool press_cross(Ui& ui, const std::string& path, Rect& line) {
     constexpr float kArm = 4;
     const Rect r = band(take_right(line, size::row_low, gap::small), size::row_low);

@@ -27,17 +27,19 @@
 #include "views/patch/patch.h"
 #include "views/picture/image_patches.h"
 #include "views/positions/positions.h"
+#include "views/prompts/prompts.h"
 #include "views/steps/steps.h"
 #include "views/text/running_text.h"
 
 namespace headlight {
 
 std::span<const View> views() {
-    static const View table[] = {heat_map_view(),  lines_view(),     running_text_view(), picture_view(),
-                                 alignment_view(), all_heads_view(), lens_view(),         influence_view(),
-                                 explain_view(),   graph_view(),     delta_view(),        steps_view(),
-                                 origins_view(),   patch_view(),     compare_view(),      architecture_view(),
-                                 positions_view(), circuits_view(),  corpus_view(),       learn_view()};
+    static const View table[] = {heat_map_view(),     lines_view(),     running_text_view(), picture_view(),
+                                 alignment_view(),    all_heads_view(), lens_view(),         influence_view(),
+                                 explain_view(),      prompts_view(),   graph_view(),        delta_view(),
+                                 steps_view(),        origins_view(),   patch_view(),        compare_view(),
+                                 architecture_view(), positions_view(), circuits_view(),     corpus_view(),
+                                 learn_view()};
     return table;
 }
 

@@ -58,12 +58,38 @@ TEST_CASE("prompts: what is wrong is said in one sentence") {
 
 TEST_CASE("prompts: the interval is Student's") {
     CHECK(student_t975(1) == doctest::Approx(12.706).epsilon(1e-4));
-    CHECK(student_t975(3) == doctest::Approx(3.182).epsilon(4e-3));
-    CHECK(student_t975(10) == doctest::Approx(2.228).epsilon(1e-3));
-    CHECK(student_t975(100) == doctest::Approx(1.984).epsilon(1e-3));
+    CHECK(student_t975(3) == doctest::Approx(3.182446).epsilon(1e-6));
+    CHECK(student_t975(10) == doctest::Approx(2.228139).epsilon(1e-6));
+    CHECK(student_t975(100) == doctest::Approx(1.983972).epsilon(1e-6));
+    CHECK(student_t975(999) == doctest::Approx(1.962341).epsilon(1e-6));
     const double values[] = {1, 2, 3, 4};
     const MeanInterval found = mean_interval(values);
     CHECK(found.mean == doctest::Approx(2.5));
-    CHECK(found.half == doctest::Approx(3.182 * 1.290994 / 2).epsilon(5e-3));
+    CHECK(found.half == doctest::Approx(3.182446 * 1.290994 / 2).epsilon(1e-5));
     CHECK(std::isnan(mean_interval({values, 1}).half));
+}
+
+TEST_CASE("prompts: a file of lines has texts and pairs, each with its metric") {
+    const char* lines = "\"Tom ran\"\n\n{\"clean\": \"a\", \"corrupted\": \"b\", \"metric\": \"x - y\"}\n";
+    const auto set = *read_prompts(lines, "p.jsonl", {});
+    REQUIRE(set.prompts.size() == 2);
+    CHECK((set.prompts[0].text == "Tom ran" && set.prompts[1].corrupted == "b"));
+    CHECK((set.available == 2 && set.metric.empty()));
+    CHECK(read_prompts("\"a\"\n\"b\"\n", "p.jsonl", {"x - y"})->prompts[1].metric == "x - y");
+    const auto said = [&](const char* text, const std::string& metric = "") {
+        return read_prompts(text, "p.jsonl", {metric}).error().message;
+    };
+    CHECK(said(lines, "ball").find("Line 3 of p.jsonl has a metric") == 0);
+    CHECK(said("{\"txt\": \"a\"}").find("\"txt\" is not known") != std::string::npos);
+    CHECK(said("3").find("is neither a text nor an object") != std::string::npos);
+    CHECK(said("\n").find("has no prompt") != std::string::npos);
+}
+
+TEST_CASE("prompts: a template without a metric takes the one that is given, with its names") {
+    const char* from = R"({"text": "{A} or {B}", "fill": {"A": ["x", "y", "z"], "B": "A"}})";
+    const auto set = *read_prompts(from, "p.json", {"{A} - {B}", 2, 1});
+    REQUIRE(set.prompts.size() == 2);
+    CHECK(set.available == 6);
+    for (const FilledPrompt& one : set.prompts)
+        CHECK(one.metric == one.values.at("A") + " - " + one.values.at("B"));
 }

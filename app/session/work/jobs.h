@@ -11,6 +11,7 @@
 #include "analysis/attention/head_tags.h"
 #include "analysis/circuits/composition.h"
 #include "analysis/corpus/corpus_file.h"
+#include "analysis/corpus/prompt_averages.h"
 #include "analysis/patching/effects.h"
 #include "questions/answering.h"
 #include "session/work/job.h"
@@ -190,15 +191,42 @@ private:
     Found now() const;
 };
 
+/// Averages over the prompts of a template, without interventions.
+struct PromptSweep {
+    struct Request {
+        PromptTemplate from;
+        PromptRequest measure;
+        int at_most = 20;
+        bool begins = true;      // else only keeps results
+        bool cancelled = false;  // results so far stay
+        bool paused() const { return cancelled; }
+        bool operator==(const Request&) const = default;
+    };
+    struct Found {
+        std::shared_ptr<const PromptAverages> averages;  // null: nothing yet
+        double available = 0;                            // prompts that they were drawn from
+        std::string refusal;
+    };
+    std::shared_ptr<const Model> model;
+    Request request;
+
+    static std::optional<PromptSweep> of(const Request* request, const JobInputs& inputs);
+    bool same(const PromptSweep& other) const {
+        return model == other.model && request.from == other.request.from &&
+               request.measure == other.request.measure && request.at_most == other.request.at_most;
+    }
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
+};
+
 /// The table of jobs.
 template <template <class> class Of>
 using OfEachJob = std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
                              Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
-                             Of<CompositionSweep>, Of<CorpusSweep>>;
-using JobRequest =
-    std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                 FirstScoresSweep::Request, SecondScoresSweep::Request, ExplanationSweep::Request,
-                 RandomSweep::Request, TraitsSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
+                             Of<CompositionSweep>, Of<CorpusSweep>, Of<PromptSweep>>;
+using JobRequest = std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
+                                FirstScoresSweep::Request, SecondScoresSweep::Request,
+                                ExplanationSweep::Request, RandomSweep::Request, TraitsSweep::Request,
+                                CompositionSweep::Request, CorpusSweep::Request, PromptSweep::Request>;
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;

@@ -92,6 +92,7 @@ void draw_sweep_bar(Scene& s, Rect& rest) {
     if (s.ui.on_page() || s.sentence()->predictions.empty()) return;
     Toolbar bar = view_toolbar(s.ui, rest);
     add_metric_chip(s, "heads", bar, "Metric");
+    press_over_prompts(s, bar, "ablated");
     draw_sweep_state(s, band(bar.rest(), size::button));
 }
 

@@ -3,6 +3,7 @@
 
 #include "parts/metric.h"
 #include "parts/text_entry.h"
+#include "parts/view.h"
 #include "views/influence/influence.h"
 
 namespace headlight {
@@ -114,6 +115,7 @@ void draw_settings(Scene& s, Toolbar& bar, const std::optional<SecondScoresReque
     if (s.model()->has_logits() && !explains_written(s))
         add_metric_chip(s, "influence", bar, "Metric", metric_text(s));
     bar.choose("by", "influence/parts", {std::begin(kPartNames), std::end(kPartNames)}, state.part);
+    if (s.model()->has_logits() && reads_text(*s.model())) press_over_prompts(s, bar, "left-out");
     if (s.sentence()->written && written_tokens(s) > 0)
         bar.choose("for", "influence/over", {"metric", "generated text"}, state.written);
     if (!second || second->how.method != InfluenceMethod::integrated_gradients) return;

@@ -27,7 +27,9 @@ void for_parts(const std::string& text, const Each& each) {
     }
 }
 
-std::set<std::string> names_in(const PromptTemplate& from) {
+}  // namespace
+
+std::set<std::string> prompt_names(const PromptTemplate& from) {
     std::set<std::string> out;
     for (const std::string* text : {&from.text, &from.corrupted, &from.metric})
         for_parts(*text, [&](const std::string&, const std::string& name) {
@@ -35,6 +37,8 @@ std::set<std::string> names_in(const PromptTemplate& from) {
         });
     return out;
 }
+
+namespace {
 
 std::string filled(const std::string& text, const std::map<std::string, std::string>& values) {
     std::string out;
@@ -82,7 +86,7 @@ Status read_fill(const Json& fill, const std::string& file, PromptTemplate& out)
 }
 
 Status check_names(const PromptTemplate& from, const std::string& file) {
-    const std::set<std::string> used = names_in(from);
+    const std::set<std::string> used = prompt_names(from);
     for (const std::string& name : used)
         if (!from.fill.count(name)) return wrong(file, "nothing fills {" + shortened(name) + "}");
     for (const auto& [name, words] : from.fill)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,10 @@ struct PromptTemplate {
     std::string corrupted;  // of pairs to patch between; empty: none
     std::string metric;     // "{A} - {B}"; empty: the default
     std::map<std::string, std::vector<std::string>> fill;
+    bool operator==(const PromptTemplate&) const = default;
 };
+/// The names in braces of its texts.
+std::set<std::string> prompt_names(const PromptTemplate& from);
 
 struct FilledPrompt {
     std::string text, corrupted, metric;
