@@ -46,7 +46,8 @@ constexpr Verb kVerbs[] = {
      "headlight heads --random-repeat 48 --sort induction --json\n"
      "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
      "--metric 'ball - car' --sort effect\n"
-     "headlight heads --corpus texts.txt -o heads.html",
+     "headlight heads --corpus texts.txt -o heads.html\n"
+     "headlight heads --prompts prompts.json -o effects.csv",
      declare_heads},
     {"generate", "continue a text, translate it, or fill its masks",
      "headlight generate --text 'Once upon a time' --tokens 40\n"
@@ -70,7 +71,8 @@ constexpr Verb kVerbs[] = {
      "patch.json\n"
      "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
      "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --head 1.2 "
-     "--metric 'ball - car'",
+     "--metric 'ball - car'\n"
+     "headlight patch --pairs pairs.jsonl --what heads --json",
      declare_patch},
     {"attribute", "score how much each input token contributes to a prediction",
      "headlight attribute --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
@@ -86,7 +88,8 @@ constexpr Verb kVerbs[] = {
      "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
      "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors\n"
      "headlight attribute --text 'Lily had a red ball. Tom had a blue ball.' --over written --tokens 20 "
-     "--parts sentences --method integrated-gradients",
+     "--parts sentences --method integrated-gradients\n"
+     "headlight attribute --prompts prompts.json --each -o scores.csv",
      declare_attribute},
     {"explain",
      "find the circuit behind a prediction: the heads that carry it, from which words, along which paths",
@@ -94,7 +97,8 @@ constexpr Verb kVerbs[] = {
      "headlight explain --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
      "--metric 'ball - car' -o circuit.json\n"
      "headlight render --view explain --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the "
-     "red' -o circuit.pdf",
+     "red' -o circuit.pdf\n"
+     "headlight explain --prompts prompts.json --json",
      declare_explain},
     {"circuits",
      "analyze heads by their weights alone: QK and OV circuits, and composition with "

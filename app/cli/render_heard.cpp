@@ -26,11 +26,11 @@ struct HeardRow {
 std::span<const HeardRow> heard_rows() {
     static const HeardRow table[] = {
         {"mask,ablate,change,temperature-attn",
-         "*-model,circuits,positions,corpus"},  // computed from weights alone
-        {"layer", "*-heads,lens,graph,patch,explain"},
-        {"head", "*-heads,lens,graph,explain", "*-heads,lens,graph,explain,delta,positions"},
-        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain",
-         "*-heads,lens,graph,delta,patch,influence,explain,positions"},
+         "*-model,circuits,positions,corpus,prompts"},  // computed from weights alone
+        {"layer", "*-heads,lens,graph,patch,explain,prompts"},
+        {"head", "*-heads,lens,graph,explain,prompts", "*-heads,lens,graph,explain,prompts,delta,positions"},
+        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts",
+         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions"},
         {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture",
          "steps,delta,lens,graph,text,origins"},
         {"with,model-b", "compare"},

@@ -189,6 +189,8 @@ Status check_view(const RenderOptions& o, const View& view, const Model& model) 
         return Error{"The view " + o.view + " has nothing to show: " + missing};
     if (reads_file && (corpus.empty() || corpus == "-"))
         return Error{"--view corpus draws a file: give --corpus FILE, texts (one per line) or a dossier."};
+    if (std::string_view(view.key) == "prompts" && o.word("prompts").empty())
+        return Error{"--view prompts draws a file: give --prompts FILE, a .json template or .jsonl lines."};
     return success();
 }
 

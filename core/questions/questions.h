@@ -25,6 +25,7 @@
 #include "analysis/circuits/composition.h"
 #include "analysis/comparison/word_alignment.h"
 #include "analysis/corpus/corpus_file.h"
+#include "analysis/corpus/prompt_averages.h"
 #include "analysis/patching/effects.h"
 #include "analysis/patching/explanation.h"
 #include "analysis/patching/patch_map.h"
@@ -75,6 +76,7 @@ inline constexpr std::tuple kQuestions{QuestionRow<LinksRequest, answer_links>{}
                                        QuestionRow<CircuitsRequest, answer_circuits>{},
                                        QuestionRow<CompositionRequest, answer_composition>{},
                                        QuestionRow<DossierRequest, answer_dossier>{},
+                                       QuestionRow<PromptsRequest, answer_prompts>{},
                                        QuestionRow<InfluenceMapRequest, answer_influence_map>{},
                                        QuestionRow<AttentionBesideRequest, answer_attention_beside>{},
                                        QuestionRow<FirstScoresRequest, answer_token_scores<0>>{},

@@ -220,19 +220,16 @@ Status CorpusSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pu
 std::optional<PromptSweep> PromptSweep::of(const Request* request, const JobInputs& in) {
     if (!request || in.recorded || in.model->config.can.read_image || !in.model->has_logits())
         return std::nullopt;
-    return PromptSweep{in.model, *request};
+    return PromptSweep{in.model, request->prompts};
 }
 
 Status PromptSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
-    const PromptSet set = draw_prompts(request.from, request.at_most, 0);
-    if (set.prompts.empty()) return Error{"The lists fill no prompt: names need different words; add words."};
     Pace pace(std::chrono::milliseconds(150));
-    const auto seen = [&](const PromptAverages& now) {
-        if (pace.is_due()) publish({std::make_shared<const PromptAverages>(now), set.available, ""});
+    const auto seen = [&](const PromptsFound& now) {
+        if (pace.is_due()) publish(now);
     };
-    TRY(PromptAverages found,
-        average_prompts(model, set.prompts, request.measure, read_plainly(*model), pool, cancel, seen));
-    publish({std::make_shared<const PromptAverages>(std::move(found)), set.available, ""});
+    TRY(PromptsFound found, find_averages(model, request, pool, cancel, seen));
+    publish(std::move(found));
     return success();
 }
 

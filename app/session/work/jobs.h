@@ -191,30 +191,21 @@ private:
     Found now() const;
 };
 
-/// Averages over the prompts of a template, without interventions.
+/// Averages over prompts, without interventions.
 struct PromptSweep {
     struct Request {
-        PromptTemplate from;
-        PromptRequest measure;
-        int at_most = 20;
+        PromptsRequest prompts;
         bool begins = true;      // else only keeps results
         bool cancelled = false;  // results so far stay
         bool paused() const { return cancelled; }
         bool operator==(const Request&) const = default;
     };
-    struct Found {
-        std::shared_ptr<const PromptAverages> averages;  // null: nothing yet
-        double available = 0;                            // prompts that they were drawn from
-        std::string refusal;
-    };
+    using Found = PromptsFound;
     std::shared_ptr<const Model> model;
-    Request request;
+    PromptsRequest request;
 
     static std::optional<PromptSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const PromptSweep& other) const {
-        return model == other.model && request.from == other.request.from &&
-               request.measure == other.request.measure && request.at_most == other.request.at_most;
-    }
+    bool same(const PromptSweep& other) const { return model == other.model && request == other.request; }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 

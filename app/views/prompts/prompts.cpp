@@ -11,7 +11,7 @@ namespace headlight {
 namespace {
 
 constexpr const char* kPromptsView = "prompts";
-constexpr int kMaxLists = 20;
+constexpr int kMaxLists = 20, kPromptsOnPage = 50;
 
 std::string trimmed(const std::string& text) {
     const size_t first = text.find_first_not_of(" \t");
@@ -43,7 +43,9 @@ void PromptsState::visit(FieldVisitor& v) {
               "Over prompts: measure",
               "what is averaged over prompts: heads ablated, their direct effect, tokens left out, or heads "
               "patched",
-              {"ablated", "direct", "left-out", "patched"}});
+              {"ablated", "direct", "left-out", "patched"}},
+             {.name = "averaged"});
+    v.text_option({"prompts", "a .json template or a .jsonl file of prompts, as for the verb heads"}, file);
     v.integer("prompts_at_most", at_most, 2, kMaxPrompts);
     v.choose(nullptr, measures,
              {"prompts measuring", "Over prompts: go on", "measure the prompts, or stop", {"off", "on"}});
@@ -107,13 +109,22 @@ PromptRequest prompt_request(AveragedValue of) {
     return out;
 }
 
-PromptSweep::Found prompts_found(const Scene& s) {
+namespace {
+
+PromptsRequest sent_request(const PromptsState& state) {
+    return {"", *state.sent, prompt_request(state.of), state.at_most};
+}
+
+}  // namespace
+
+PromptsFound prompts_found(const Scene& s) {
     const PromptsState& state = s.of<PromptsState>();
+    if (const auto* asked = s.found<PromptsRequest>(); asked && s.ui.on_page() && !state.file.empty())
+        return asked->answer;
     const auto* job = s.answer ? s.answer->job<PromptSweep>() : nullptr;
     const bool of_this = job && state.sent && job->work().model.get() == s.model() &&
-                         job->work().request.from == *state.sent &&
-                         job->work().request.measure == prompt_request(state.of);
-    return of_this ? job->found() : PromptSweep::Found{};
+                         job->work().request == sent_request(state);
+    return of_this ? job->found() : PromptsFound{};
 }
 
 namespace {
@@ -130,8 +141,13 @@ void draw_prompts(Scene& s, Rect area) {
 std::vector<JobRequest> prompt_jobs(const Scene& s, bool shown) {
     const PromptsState& state = s.of<PromptsState>();
     if (!state.sent) return {};
-    return {
-        PromptSweep::Request{*state.sent, prompt_request(state.of), state.at_most, shown, !state.measures}};
+    return {PromptSweep::Request{sent_request(state), shown, !state.measures}};
+}
+
+std::vector<Question> ask_prompts(const Scene& s) {
+    const PromptsState& state = s.of<PromptsState>();
+    if (!s.ui.on_page() || state.file.empty()) return {};
+    return {PromptsRequest{state.file, {}, prompt_request(state.of), kPromptsOnPage}};
 }
 
 std::vector<NumberTable> prompt_numbers(const Scene& s) {
@@ -141,12 +157,10 @@ std::vector<NumberTable> prompt_numbers(const Scene& s) {
 }
 
 std::string nothing_averaged(const Scene& s) {
-    const PromptSweep::Found found = prompts_found(s);
+    const PromptsFound found = prompts_found(s);
     if (found.averages && !found.averages->measured.empty()) return "";
-    return found.refusal.empty()
-               ? "No prompts are measured yet; press Measure in the window, or use --prompts of the verbs "
-                 "heads, explain, attribute and patch."
-               : found.refusal;
+    return found.refusal.empty() ? "No prompts are measured yet; press Measure, or give --prompts FILE."
+                                 : found.refusal;
 }
 
 const char* predicts_nothing(const Model& m) {
@@ -230,7 +244,8 @@ View prompts_view() {
             .offered = reads_text,
             .missing = predicts_nothing,
             .shows = View::Shows::model,
-            .page_w = 760,
+            .ask = ask_prompts,
+            .page_w = 1000,
             .page_h = 900,
             .panels = View::Panels::none,
             .least_high = 200,

@@ -17,6 +17,7 @@ struct PromptsState {
     std::vector<std::string> lists;              // "A: Lily, Tom"; "B: A" takes the words of A
     AveragedValue of = AveragedValue::ablated;
     int at_most = 20;
+    std::string file;                    // on pages: instead of a template
     std::optional<PromptTemplate> sent;  // to be measured; none: nothing yet
     bool measures = true;                // else cancelled
     Viewport seen;                       // of the list of results
@@ -32,8 +33,8 @@ struct PromptsState {
 };
 
 PromptRequest prompt_request(AveragedValue of);
-/// What the job found for the sent template.
-PromptSweep::Found prompts_found(const Scene& scene);
+/// What the job found for the sent template; on a page, the answer to its question.
+PromptsFound prompts_found(const Scene& scene);
 
 void draw_prompts_form(Scene& scene, Rect area);
 void draw_prompts_results(Scene& scene, Rect area);

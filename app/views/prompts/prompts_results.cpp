@@ -109,9 +109,9 @@ void draw_averaged_rows(Scene& s, Rect area, const std::vector<AveragedRow>& row
 }
 
 /// "Change of ball − hat when a head is ablated".
-std::string averaged_title(const PromptsState& state) {
-    const std::string metric = state.sent->metric.empty() ? "the metric" : shortened(state.sent->metric, 60);
-    switch (state.of) {
+std::string averaged_title(AveragedValue of, const std::string& spelled) {
+    const std::string metric = spelled.empty() ? "the metric" : shortened(spelled, 60);
+    switch (of) {
         case AveragedValue::ablated:
             return "Change of " + metric + " when a head is ablated";
         case AveragedValue::direct:
@@ -166,12 +166,12 @@ void draw_prompts_results(Scene& s, Rect area) {
     constexpr float kTitleLine = 32, kSave = 136, kProgressHigh = 38;
     Ui& ui = s.ui;
     const PromptsState& state = s.of<PromptsState>();
-    if (!state.sent) return draw_prompts_start(s, area);
-    const PromptSweep::Found found = prompts_found(s);
+    if (!state.sent && state.file.empty()) return draw_prompts_start(s, area);
+    const PromptsFound found = prompts_found(s);
     Rect line = take_top(area, kTitleLine, gap::tight);
     const bool any = found.averages && !found.averages->measured.empty();
     if (any && ui.button("save", take_right(line, kSave, gap::medium), "Save figure…")) s.send("save figure");
-    write(ui, line, kTitle, ui.colors->t1, averaged_title(state));
+    write(ui, line, kTitle, ui.colors->t1, averaged_title(state.of, found.metric));
     if (!found.refusal.empty()) {
         ui.text.draw_wrapped(area.x, area.y, area.w, kBody, ui.colors->warning, found.refusal);
         return;

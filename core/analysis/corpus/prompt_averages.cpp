@@ -6,9 +6,12 @@
 #include <map>
 #include <set>
 
+#include "analysis/corpus/corpus_file.h"
 #include "analysis/patching/effects.h"
 #include "analysis/patching/explanation.h"
 #include "base/quoted.h"
+#include "io/mapped_file.h"
+#include "io/text_file.h"
 #include "trace/trace.h"
 
 namespace headlight {
@@ -275,6 +278,44 @@ Result<PromptAverages> average_prompts(const std::shared_ptr<const Model>& model
         return Error{"None of " + std::to_string(out.count) + " prompts can be measured; " +
                      in_quotes(out.left.front().prompt.text) + ": " + out.left.front().why};
     return out;
+}
+
+namespace {
+
+Result<PromptSet> prompts_of(const PromptsRequest& request) {
+    if (request.file.empty()) {
+        PromptSet set = draw_prompts(request.from, request.at_most, 0);
+        if (!set.prompts.empty()) return set;
+        return Error{"The lists fill no prompt, because names need different words; add words."};
+    }
+    TRY(const auto mapped, MappedFile::open(request.file));
+    const std::string name = display_path(request.file);
+    TRY(const std::string_view text, text_of_file(mapped->text(), name));
+    return read_prompts(text, name, {"", request.at_most, 0});
+}
+
+}  // namespace
+
+Result<PromptsFound> find_averages(const std::shared_ptr<const Model>& model, const PromptsRequest& request,
+                                   ThreadPool& pool, const CancelFlag* cancel,
+                                   const std::function<void(const PromptsFound&)>& seen) {
+    TRY(const PromptSet set, prompts_of(request));
+    PromptsFound out{nullptr, set.metric, set.available, ""};
+    const auto tell = [&](const PromptAverages& now) {
+        if (!seen) return;
+        PromptsFound found = out;
+        found.averages = std::make_shared<const PromptAverages>(now);
+        seen(found);
+    };
+    TRY(PromptAverages averages,
+        average_prompts(model, set.prompts, request.measure, read_plainly(*model), pool, cancel, tell));
+    out.averages = std::make_shared<const PromptAverages>(std::move(averages));
+    return out;
+}
+
+Result<PromptsFound> answer_prompts(const Trace& trace, const PromptsRequest& request, ThreadPool& pool,
+                                    const CancelFlag* cancel) {
+    return find_averages(trace.model, request, pool, cancel);
 }
 
 std::string left_out_text(const PromptAverages& averages) {

@@ -72,6 +72,28 @@ Result<PromptAverages> average_prompts(const std::shared_ptr<const Model>& model
                                        const CancelFlag* cancel = nullptr,
                                        const std::function<void(const PromptAverages&)>& seen = nullptr);
 
+/// The averages over a file of prompts (read_prompts) or, where it names none, over a template.
+struct PromptsRequest {
+    using Answer = struct PromptsFound;
+    std::string file;
+    PromptTemplate from;
+    PromptRequest measure;
+    int at_most = 20;
+    bool operator==(const PromptsRequest&) const = default;
+};
+struct PromptsFound {
+    std::shared_ptr<const PromptAverages> averages;  // null: nothing yet
+    std::string metric;                              // of all prompts, with names in braces, or ""
+    double available = 0;                            // prompts that they were drawn from
+    std::string refusal;                             // why there are none
+};
+/// Reads and measures without interventions, calling `seen` (or null) after each prompt.
+Result<PromptsFound> find_averages(const std::shared_ptr<const Model>& model, const PromptsRequest& request,
+                                   ThreadPool& pool, const CancelFlag* cancel,
+                                   const std::function<void(const PromptsFound&)>& seen = nullptr);
+Result<PromptsFound> answer_prompts(const Trace& trace, const PromptsRequest& request, ThreadPool& pool,
+                                    const CancelFlag* cancel);
+
 /// "4 of 20 prompts are left out; the first, “…”: why"; "" of none.
 std::string left_out_text(const PromptAverages& averages);
 
