@@ -123,11 +123,13 @@ void Ui::cross(ImVec2 center, float arm, ImU32 color) {
     stroke({x - arm, y + arm}, {x + arm, y - arm}, color, kSignInk);
 }
 
-void Ui::chevron(ImVec2 center, float arm, ImU32 color) {
+void Ui::chevron(ImVec2 center, float arm, ImU32 color, bool down) {
     const auto [x, y] = center;
     const float rise = arm * 4 / 7;
-    polyline(std::array<ImVec2, 3>{{{x - arm, y - rise}, {x, y + rise}, {x + arm, y - rise}}}, color,
-             kSignInk);
+    const std::array<ImVec2, 3> points =
+        down ? std::array<ImVec2, 3>{{{x - arm, y - rise}, {x, y + rise}, {x + arm, y - rise}}}
+             : std::array<ImVec2, 3>{{{x - rise, y - arm}, {x + rise, y}, {x - rise, y + arm}}};
+    polyline(points, color, kSignInk);
 }
 
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {

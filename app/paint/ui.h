@@ -111,9 +111,9 @@ public:
     void hairline(float x0, float y0, float x1, float y1);
     void stroke(ImVec2 from, ImVec2 to, ImU32 color, float width);
     void polyline(std::span<const ImVec2> along, ImU32 color, float width);
-    /// "×" and "⌄" about a point, `arm` to each side.
+    /// "×", and "⌄" or "›", about a point, `arm` to each side.
     void cross(ImVec2 center, float arm, ImU32 color);
-    void chevron(ImVec2 center, float arm, ImU32 color);
+    void chevron(ImVec2 center, float arm, ImU32 color, bool down = true);
     /// A cubic curve with horizontal ends.
     void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
     /// Draws such curves from left to right of a rectangle, clipped to it, on the window color; once a frame.

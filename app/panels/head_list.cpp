@@ -7,6 +7,7 @@
 
 #include "base/cast.h"
 #include "parts/controls.h"
+#include "parts/head_tags.h"
 #include "parts/token_axis.h"
 #include "session/commands/commands.h"
 #include "views/views.h"
@@ -138,6 +139,16 @@ void draw_thumbnails(Scene& s, const HeadGrid& g) {
     ui.heat->draw(*ui.list, d);
 }
 
+void draw_corner_tags(Scene& s, const HeadGrid& g) {
+    const ModelConfig& c = s.model()->config;
+    if (!s.sentence() || !s.pictures.thumbnails) return;
+    for (int i = 0; i < c.head_count(); ++i) {
+        const AttentionHead head = c.head_at(i);
+        if (g.touches_row(head.block) && g.sees_column(head.head))
+            draw_corner_tag(s, g.thumb(head.block, head.head), head);
+    }
+}
+
 /// Marks the selected head or layer, the compared one, and the hovered one.
 void draw_outlines(Scene& s, const HeadGrid& g) {
     Ui& ui = s.ui;
@@ -231,6 +242,7 @@ void draw_head_list(Scene& s, Rect area) {
     answer_grid(s, g);
     ui.clip(inset(g.view, -kOutline, -kOutline));
     draw_thumbnails(s, g);
+    draw_corner_tags(s, g);
     draw_outlines(s, g);
     ui.unclip();
     ui.unclip();

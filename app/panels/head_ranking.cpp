@@ -1,4 +1,4 @@
-// Ranks heads by a statistic, the focused cell, or the effects of interventions and ablations.
+// Ranks heads by a statistic, the locked cell, or the effects of interventions and ablations.
 #include <algorithm>
 #include <cmath>
 
@@ -21,17 +21,25 @@ struct RankChoice {
     std::string label;
 };
 
+/// The weights of the locked cell, which stay while another one or another head is hovered; null: none.
+const Found<CellWeightsRequest>* cell_weights(const Scene& s) {
+    return s.session.selection.locked ? s.found<CellWeightsRequest>() : nullptr;
+}
+
+/// "red 16 → ball 4".
+std::string ranked_cell(const Scene& s, const CellWeightsRequest& cell) {
+    const auto label = [&](const std::vector<std::string>& labels, int i) {
+        return s.ui.text.fitted(kCaption, labels[i], 56) + " " + std::to_string(i);
+    };
+    return label(s.sentence()->query_labels(cell.block), cell.query) + " → " +
+           label(s.sentence()->key_labels(cell.block), cell.key);
+}
+
 std::vector<RankChoice> rank_choices(const Scene& s) {
-    Ui& ui = s.ui;
     std::vector<RankChoice> out;
+    if (const auto* cell = cell_weights(s))
+        out.push_back({kRankByCell, "Weight of " + ranked_cell(s, cell->asked)});
     for (int i = 0; i < kStatistics; ++i) out.push_back({i, head_statistics()[i].label});
-    if (const auto cell = s.shown_cell()) {
-        const auto label = [&](const std::vector<std::string>& labels, int i) {
-            return ui.text.fitted(kCaption, labels[i], 56) + " " + std::to_string(i);
-        };
-        out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
-                                        label(s.key_labels(), cell->second)});
-    }
     if (s.sentence()->unchanged) out.push_back({kRankByMoved, moved_title(s)});
     if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on " + metric_text(s)});
     return out;
@@ -39,15 +47,16 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
 
 /// The active ranking: the chosen one if available, else the first statistic.
 int rank_of(const Scene& s) {
+    const int chosen = s.session.preferences.rank;
     const auto choices = rank_choices(s);
-    const auto it = std::find_if(choices.begin(), choices.end(),
-                                 [&](const RankChoice& c) { return c.rank == s.session.preferences.rank; });
-    return it == choices.end() ? 0 : it->rank;
+    const bool offered =
+        std::any_of(choices.begin(), choices.end(), [&](const RankChoice& c) { return c.rank == chosen; });
+    return offered ? chosen : 0;
 }
 
 std::vector<float> rank_values(const Scene& s, int rank) {
     std::vector<float> out;
-    if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
+    if (rank == kRankByCell) return cell_weights(s)->answer;
     if (rank == kRankByMoved) return moved_heads(s) ? moved_heads(s)->distances.values() : out;
     if (rank == kRankBySweep) {
         const auto effects = sweep_effects(s);
@@ -57,7 +66,7 @@ std::vector<float> rank_values(const Scene& s, int rank) {
     return out;
 }
 
-constexpr float kRankTitle = 46;
+constexpr float kRankTitle = 52;
 
 void draw_rank_choice(Scene& s, Rect line) {
     Ui& ui = s.ui;
@@ -69,7 +78,7 @@ void draw_rank_choice(Scene& s, Rect line) {
         items.push_back(choices[i].label);
         if (choices[i].rank == rank_of(s)) current = i;
     }
-    caption(ui, title, "Rank");
+    caption(ui, title, "Sort by");
     float width = 0;
     if (const int chosen = ui.drop_down("rank", line.x, line.middle_y(), items, current, width, line.w);
         chosen >= 0) {
@@ -81,7 +90,7 @@ void draw_rank_choice(Scene& s, Rect line) {
     const std::string help = rank >= 0              ? head_statistics()[rank].definition
                              : rank == kRankByMoved ? moved_help(s)
                              : rank == kRankBySweep ? "Change in the metric when the head is ablated (z = 0)."
-                                                    : "Weight of the selected cell in each head.";
+                                                    : "Weight of the locked cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", title), help);
 }
 
@@ -97,13 +106,18 @@ std::vector<int> ordered(const ModelConfig& c, const std::vector<float>& strengt
     return order;
 }
 
+/// No head gives the cell any weight.
+bool is_masked(const std::vector<float>& weights) {
+    return std::all_of(weights.begin(), weights.end(), [](float w) { return std::isnan(w) || w == 0; });
+}
+
 void draw_ranked_heads(Scene& s, Rect area, Among among) {
     const int rank = rank_of(s);
     if (rank == kRankBySweep) {
         Rect line = take_top(area, size::row, gap::small);
         caption(s.ui, take_left(line, kRankTitle), "Metric");
         draw_metric_chip(s, "rank", line);
-        if (!draw_sweep_state(s, area)) return;
+        draw_sweep_state(s, area);
     }
     RankedHeads heads{"ranked/",
                       {},
@@ -111,10 +125,14 @@ void draw_ranked_heads(Scene& s, Rect area, Among among) {
                       std::pair{s.session.selection.block, s.session.selection.head},
                       true,
                       rank == kRankBySweep};
+    if (rank == kRankByCell && is_masked(heads.values))
+        return void(caption_lines(s.ui, take_top(area, size::row),
+                                  ranked_cell(s, cell_weights(s)->asked) + " is masked in every head."));
     std::vector<float> strength = heads.values;
     if (rank == kRankBySweep)
         for (float& v : strength) v = std::abs(v);
     heads.order = ordered(s.model()->config, strength, rank >= 0 && head_statistics()[rank].ascending, among);
+    if (rank == kRankBySweep) std::erase_if(heads.order, [&](int i) { return std::isnan(strength[i]); });
     heads.previews = shown_view(s.session, *s.model()).shows != View::Shows::model;
     heads.tag = [&](int head) -> std::optional<HeadTag> {
         const auto tags = tags_of(s, s.model()->config.head_at(head));
@@ -126,6 +144,21 @@ void draw_ranked_heads(Scene& s, Rect area, Among among) {
 }
 
 }  // namespace
+
+std::vector<Question> ask_about_ranking(const Scene& s) {
+    const auto cell = s.session.selection.locked;
+    const bool ranks = cell && s.session.preferences.rank == kRankByCell &&
+                       !shown_view(s.session, *s.model()).fills_window();
+    if (!ranks) return {};
+    const ModelConfig& c = s.model()->config;
+    const AttentionBlock here = c.block(s.session.selection.block);
+    CellWeightsRequest asked{0, cell->first, cell->second};
+    const auto reads_others = [&](const AttentionBlock& block) {
+        return block.stack != here.stack || block.key_stack() != here.key_stack();
+    };
+    while (reads_others(c.block(asked.block))) ++asked.block;  // one question for all layers
+    return {asked};
+}
 
 void draw_head_ranking(Scene& s, Rect area) {
     const bool cross = shown_view(s.session, *s.model()).of_target;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "parts/scene.h"
 
@@ -12,6 +13,8 @@ std::string shown_notice(const Scene& scene);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
+/// What the inspector of a cell measures in the background.
+std::vector<JobRequest> inspector_jobs(const Scene& scene);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);
 /// Height of the guide for new users, 0 if hidden; drawn after the widgets that it points at.

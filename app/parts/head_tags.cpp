@@ -1,6 +1,8 @@
 // Draws tags of heads.
 #include "parts/head_tags.h"
 
+#include <cmath>
+
 #include "base/cast.h"
 #include "parts/controls.h"
 
@@ -16,7 +18,7 @@ std::shared_ptr<const PerHead<TextTraits>> traits_of(const Scene& s) {
 
 std::string tag_text(const HeadTag& tag) { return std::string(tag.row->glyph) + " " + tag.row->word; }
 
-constexpr float kGlyph = 19, kWholeTag = 116;  // widths in a row: the glyph alone; with word and value
+constexpr float kGlyph = 19, kWholeTag = 130;  // widths in a row: the glyph alone; with word and value
 
 }  // namespace
 
@@ -78,8 +80,22 @@ float draw_tags(Scene& s, Rect line, std::span<const HeadTag> tags) {
     return x - line.x;
 }
 
+bool draw_corner_tag(Scene& s, Rect thumb, AttentionHead head) {
+    constexpr float kBox = 14, kInset = 1, kLeast = 26;
+    const auto tags = tags_of(s, head);
+    if (tags.empty() || thumb.w < kLeast) return false;
+    const Matrix& shown = s.sentence()->heads[head].thumbnail;
+    const auto covered = Index(std::ceil(kBox / thumb.w * float(shown.cols())));
+    if (covered >= shown.rows() || (shown.topRightCorner(covered, covered).array() >= 0).any()) return false;
+    const bool transposed = s.session.preferences.queries == Axis::columns;
+    const Rect box{transposed ? thumb.x + kInset : thumb.right() - kBox - kInset,
+                   transposed ? thumb.bottom() - kBox - kInset : thumb.y + kInset, kBox, kBox};
+    write(s.ui, box, kCaption, s.ui.colors->t2, tags.front().row->glyph, Flush::center);
+    return true;
+}
+
 float row_tag_width(float row) {
-    constexpr float kRoomy = 160;
+    constexpr float kRoomy = 170;
     return row >= kRoomy ? kWholeTag : kGlyph;
 }
 

@@ -23,6 +23,10 @@ std::string tag_sentence(const Scene& scene, AttentionHead head);
 /// Draws the tags in a line, each with its value; returns the width.
 float draw_tags(Scene& scene, Rect line, std::span<const HeadTag> tags);
 
+/// Draws the glyph of a head's first tag in the masked corner of its thumbnail; whether there is one to draw
+/// and a corner that hides nothing.
+bool draw_corner_tag(Scene& scene, Rect thumb, AttentionHead head);
+
 /// Returns the width of a tag in a list's row: of a narrow row its glyph's.
 float row_tag_width(float row);
 /// Draws glyph, word and value of a head's first tag in a list's row; of a narrow row only the glyph.

@@ -287,25 +287,29 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
     return rest.bottom() - gap::medium;
 }
 
-bool draw_sweep_state(Scene& s, Rect area) {
+void draw_sweep_state(Scene& s, Rect& area) {
     constexpr float kButton = 220, kProgress = 320, kBar = 6;
     Ui& ui = s.ui;
     const auto* sweep = s.sweep();
-    if (sweep && sweep->ended()) return true;
+    if (sweep && sweep->ended()) {
+        const std::string refusal = sweep->found().refusal;
+        if (!refusal.empty()) take_top(area, caption_lines(ui, area, refusal), gap::small);
+        return;
+    }
     if (!s.session.document.sweeping) {
-        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, kButton), size::button},
+        const Rect line = take_top(area, size::button, gap::small);
+        if (ui.button("sweep/begin", {line.x, line.y, std::min(line.w, kButton), line.h},
                       "Ablate each head in turn"))
             s.send("sweep", "on");
-        return false;
+        return;
     }
-    const int done = sweep ? sweep->work().heads_done->load() : 0, heads = s.model()->config.head_count();
-    area.w = std::min(area.w, kProgress);
-    const Rect line = take_top(area, size::row);
+    const int done = sweep ? sweep->found().done : 0, heads = s.model()->config.head_count();
+    Rect line = take_top(area, size::row), bar = take_top(area, kBar, gap::small);
+    line.w = bar.w = std::min(line.w, kProgress);
     write(ui, line, kCaption, ui.colors->t2,
-          "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
+          std::to_string(done) + " of " + std::to_string(heads) + " heads measured");
     if (ui.link("sweep/cancel", line.right(), line.middle_y(), "Cancel")) s.send("sweep", "off");
-    ui.bar(take_top(area, kBar), float(done) / float(heads), ui.colors->accent);
-    return false;
+    ui.bar(bar, float(done) / float(heads), ui.colors->accent);
 }
 
 }  // namespace headlight

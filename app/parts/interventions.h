@@ -46,7 +46,8 @@ bool paints_rectangles(const Session& session);
 /// Draws the buttons and the score for the shown cell and head above `bottom`; returns their top.
 float draw_change_buttons(Scene& scene, Rect column, float bottom, std::pair<int, int> cell);
 
-/// Draws a sweep's progress with a button to start or cancel it; true once its numbers are complete.
-bool draw_sweep_state(Scene& scene, Rect area);
+/// Draws a sweep's progress with a button to start or cancel it, and takes its room; nothing once its numbers
+/// are complete.
+void draw_sweep_state(Scene& scene, Rect& area);
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 #include "parts/metric.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/quoted.h"
 #include "parts/interventions.h"
@@ -77,9 +78,10 @@ std::string effect_details(const MetricValues& change) {
 
 std::function<std::string(int)> sweep_details(const Scene& s) {
     const auto effects = sweep_effects(s);
-    if (!effects || effects->empty()) return nullptr;
-    return [effects, name = metric_text(s)](int head) {
+    if (!effects) return nullptr;
+    return [effects, name = metric_text(s)](int head) -> std::string {
         const MetricValues change = effects->of(head);
+        if (std::isnan(change.value)) return "Not measured yet.";
         const MetricKind kind = effects->metric.kind;
         return (shows_percents(kind) ? "" : name + " " + effect_text(kind, change.value) + "   ") +
                effect_details(change);

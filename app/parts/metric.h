@@ -27,7 +27,7 @@ std::string metric_value(MetricKind kind, const MetricValues& values);
 std::string effect_text(MetricKind kind, float change);
 /// "Δ log p −0.31   Δ logit −0.40   −4.1 points".
 std::string effect_details(const MetricValues& change);
-/// The details of each ablated head; null until the sweep has ended.
+/// The details of each head ablated so far; null before the first.
 std::function<std::string(int)> sweep_details(const Scene& scene);
 
 /// Draws the metric as a chip: a click opens its menu; the cross of a chosen metric restores the default.

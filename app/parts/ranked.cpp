@@ -12,8 +12,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kStackNames = 72, kBlockNumbers = 28, kWidestValue = 160, kHighestValue = 96, kValue = 64,
-                kSignedValue = 72, kLeastName = 48;
+constexpr float kStackNames = 72, kBlockNumbers = 28, kWidestValue = 160, kHighestValue = 96, kValue = 52,
+                kSignedValue = 72, kLeastName = 36, kBeforeBar = 10;
 
 struct RankedState {
     float scroll = 0;
@@ -45,7 +45,7 @@ void draw_row(Scene& s, Rect r, float names, int number, float largest, const Ra
           amber ? ui.colors->accent_text : ui.colors->t2,
           value_text(value, heads.is_signed, digits_up_to(largest)), Flush::right);
     if (heads.tag) {
-        const Rect room = take_left(rest, row_tag_width(rest.w), gap::medium);
+        const Rect room = take_left(rest, row_tag_width(rest.w), kBeforeBar);
         if (const auto tag = heads.tag(number))
             draw_row_tag(s, room, *tag, amber ? ui.colors->accent_text : ui.colors->t2);
     }
@@ -73,7 +73,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
     float names = kLeastName;
     for (int block = 0; block < c.blocks(); ++block)
         names =
-            std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + gap::medium);
+            std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + gap::small);
     const float largest = largest_of(heads.values), row_h = area.h < 480 ? size::row_low : size::row;
     Rect rows = inset(area, -gap::small, 0);
     s.of<RankedState>().scroll =

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "parts/fold.h"
 #include "parts/metric.h"
 #include "parts/side_panel.h"
 
@@ -12,14 +13,7 @@ namespace headlight {
 
 namespace {
 
-struct ResultFold {
-    bool open = false;
-};
-
-/// "ball" of a probability, else the metric: "ball − car".
-std::string result_name(const Scene& s, const Metric& metric) {
-    return shows_percents(metric.kind) ? prediction_label(*s.model(), metric.a) : metric_text(s);
-}
+constexpr const char* kResultFold = "result";
 
 /// Of a value, and of a change of it.
 const char* value_unit(MetricKind kind) {
@@ -34,7 +28,7 @@ std::string shown_change(const MetricReport& m) {
                                          : effect_text(m.metric.kind, change.value);
 }
 
-ImU32 result_ink(const Ui& ui, const MetricReport& m) {
+ImU32 result_ink(const Ui& ui, const MetricChange& m) {
     const MetricValues change = m.now - m.before;
     return change_ink(ui, shows_percents(m.metric.kind) ? change.probability : change.value);
 }
@@ -77,8 +71,8 @@ void draw_headline(Scene& s, Column& c, const MetricReport& m) {
     write(ui, name, kTitleMono, ui.colors->t1, result_name(s, m.metric));
     c.y += kLine;
     Rect values = c.line(kLine);
-    write(ui, take_right(values, kUnit, gap::small), kTitleMono, result_ink(ui, m), shown_change(m),
-          Flush::right);
+    write(ui, take_right(values, kUnit, gap::small), kTitleMono, result_ink(ui, {m.metric, m.before, m.now}),
+          shown_change(m), Flush::right);
     write_before_after(ui, values,
                        ui.text.width(kTitleMono, "99.4 % → 99.4 %") > values.w ? kBodyMono : kTitleMono, m);
     c.y += 24;
@@ -236,11 +230,31 @@ void draw_result(Scene& s, Column& c) {
 
 }  // namespace
 
+std::string result_name(const Scene& s, const Metric& metric) {
+    return shows_percents(metric.kind) ? prediction_label(*s.model(), metric.a) : metric_text(s);
+}
+
+void draw_change_pair(Scene& s, Column& c, const std::string& name, const std::string& what,
+                      const MetricChange& m) {
+    Ui& ui = s.ui;
+    Rect line = c.line();
+    ui.tooltip("ablated/" + what, ui.hit("ablated/" + what, line), effect_details(m.now - m.before));
+    const std::string from = metric_value(m.metric.kind, m.before), to = metric_value(m.metric.kind, m.now);
+    write(ui, take_right(line, ui.text.width(kBodyMono, to), gap::close), kBodyMono, result_ink(ui, m), to);
+    write(ui, take_right(line, ui.text.width(kBody, "→"), gap::close), kBody, ui.colors->t3, "→");
+    write(ui, take_right(line, ui.text.width(kBodyMono, from), gap::small), kBodyMono, ui.colors->t1, from);
+    Rect named = line;
+    named.w -= ui.text.width(kBody, what) + gap::close;
+    if (!name.empty()) take_left(line, write(ui, named, kBodyMono, ui.colors->t2, name), gap::close);
+    write(ui, line, kBody, ui.colors->t2, what);
+    c.skip(c.pair_step);
+}
+
 std::vector<Question> ask_about_changes(const Scene& s) {
     if (!has_result(s) || s.of<Painting>().begun) return {};
     const Metric& metric = s.session.document.metric.metric;
     std::vector<Question> out{MovedRequest{metric.position}};
-    if (shows_result(s) || s.of<ResultFold>().open) out.emplace_back(StagesRequest{metric});
+    if (shows_result(s) || is_open(s, kResultFold, Begins::closed)) out.emplace_back(StagesRequest{metric});
     return out;
 }
 
@@ -276,7 +290,7 @@ void draw_result_inspector(Scene& s, Rect area, bool offers) {
     draw_metric_chip(s, "effects", take_right(line, std::min(metric_chip_width(s), line.w * 0.6f)));
     const Rect foot = panel_foot(area),
                compare{foot.x, foot.y - gap::small - size::button, foot.w, size::button};
-    SidePanel panel(s, area, offers ? foot.y - compare.y : 0, SidePanel::Fold::none);
+    SidePanel panel(s, area, offers ? foot.y - compare.y : 0, SidePanel::Top::none);
     draw_result(s, panel);
     panel.finish();
     if (offers && s.ui.button("effects/compare", compare, "Compare before and after")) {
@@ -286,23 +300,17 @@ void draw_result_inspector(Scene& s, Rect area, bool offers) {
 }
 
 void draw_result_fold(Scene& s, Column& c) {
-    constexpr float kSign = 16;
     const MetricReport* metric = has_result(s) && !s.ui.on_page() ? metric_report(s) : nullptr;
     if (!metric || !metric->changed) return;
     Ui& ui = s.ui;
-    bool& open = s.of<ResultFold>().open;
     Rect line = c.line();
-    const Hit h = ui.control("effects/fold", inset(line, -gap::close, 0));
-    if (h.hovered) ui.fill(inset(line, -gap::close, 0), ui.colors->bg3, size::corner);
-    if (h.clicked) open = !open;
-    ui.chevron(take_left(line, kSign, gap::tight).middle(), 4, open ? ui.colors->accent : ui.colors->t3);
-    ui.tooltip("effects/fold", h, effect_details(metric->now - metric->before));
+    ui.tooltip("effects/line", ui.over(line), effect_details(metric->now - metric->before));
+    const bool open = turn_fold(s, line, kResultFold, Begins::closed);
     const std::string name = ui.text.fitted(kBodyMono, result_name(s, metric->metric), line.w * 0.35f);
     take_left(line, write(ui, line, kBodyMono, ui.colors->t1, name), gap::small);
     write_before_after(ui, line, kBodyMono, *metric);
     c.y += size::row;
     if (open) draw_result(s, c);
-    c.rule();
 }
 
 void draw_result_line(Scene& s, Rect line) {
@@ -313,8 +321,8 @@ void draw_result_line(Scene& s, Rect line) {
     take_left(line, write(ui, line, kBodyMono, ui.colors->t1, result_name(s, m->metric)), gap::medium);
     take_left(line, write_before_after(ui, line, kTitleMono, *m), gap::large);
     const MetricValues change = m->now - m->before;
-    std::vector<std::pair<std::string, ImU32>> more{
-        {shown_change(*m) + " " + change_unit(m->metric.kind), result_ink(ui, *m)}};
+    std::vector<std::pair<std::string, ImU32>> more{{shown_change(*m) + " " + change_unit(m->metric.kind),
+                                                     result_ink(ui, {m->metric, m->before, m->now})}};
     if (m->metric.a >= 0) {
         more.emplace_back("Δ log p " + effect_text(MetricKind::log_probability, change.log_probability),
                           ui.colors->t2);

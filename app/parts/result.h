@@ -20,6 +20,17 @@ void draw_result_fold(Scene& scene, Column& column);
 /// "ball 99.4 % → 9.5 %  −89.9 points  Δ log p −2.34  Δ logit −9.84": in a line, as much of it as fits.
 void draw_result_line(Scene& scene, Rect line);
 
+/// A metric with and without something.
+struct MetricChange {
+    Metric metric;
+    MetricValues before, now;
+};
+/// "ball" of a probability, else the metric: "ball − car".
+std::string result_name(const Scene& scene, const Metric& metric);
+/// Draws "ball if ablated  99.4 % → 99.7 %": a name, what is done, the metric before and after.
+void draw_change_pair(Scene& scene, Column& column, const std::string& name, const std::string& what,
+                      const MetricChange& change);
+
 /// The heads that moved, or null until they are known.
 const Moved* moved_heads(const Scene& scene);
 /// "Change at red 16 (JS, bits)".

@@ -43,7 +43,8 @@ JobInputs inputs_shown(const Scene& s) {
 }
 
 std::shared_ptr<const HeadEffects> sweep_effects(const Scene& s) {
-    return s.sweep() && s.sweep()->ended() ? s.sweep()->found().effects : nullptr;
+    const auto effects = s.sweep() ? s.sweep()->found().effects : nullptr;
+    return effects && !effects->empty() ? effects : nullptr;
 }
 
 }  // namespace headlight

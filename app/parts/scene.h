@@ -100,7 +100,7 @@ struct Scene {
 /// The shown runs, as inputs of a job.
 JobInputs inputs_shown(const Scene& scene);
 
-/// The effects of ablating each head; null until the sweep has ended.
+/// The effects of ablating each head so far, NaN where not measured; null before the first.
 std::shared_ptr<const HeadEffects> sweep_effects(const Scene& scene);
 
 }  // namespace headlight

@@ -26,18 +26,40 @@ std::string divided_by(float temperature) {
     return text;
 }
 
-void draw_score_steps(Column& c, const ScoreShown& shown, ScoreStep on, bool root_value) {
+namespace {
+
+struct StepLine {
+    ScoreStep step;
+    std::string label;
+    float value;
+};
+
+std::vector<StepLine> step_lines(const ScoreShown& shown, bool root_value) {
     const AttentionRule& rule = shown.rule;
     const ScoreSteps& s = shown.steps;
-    c.pair("q·k", number(s.dot, 2), on == ScoreStep::dot);
-    if (rule.scale != 1) c.pair(scale_of(shown, root_value), number(s.scaled, 2), on == ScoreStep::scaled);
-    if (rule.cap > 0)
-        c.pair("soft cap " + decimals(rule.cap, 0), number(s.capped, 2), on == ScoreStep::capped);
+    std::vector<StepLine> out{{ScoreStep::dot, "q·k", s.dot}};
+    if (rule.scale != 1) out.push_back({ScoreStep::scaled, scale_of(shown, root_value), s.scaled});
+    if (rule.cap > 0) out.push_back({ScoreStep::capped, "soft cap " + decimals(rule.cap, 0), s.capped});
     if (rule.has_bias())
-        c.pair("+ position bias " + number(s.bias, 2), number(s.capped + s.bias, 2), on == ScoreStep::bias);
-    if (s.edited) c.pair("edited to", number(s.before, 2), on == ScoreStep::edited);
+        out.push_back({ScoreStep::bias, "+ position bias " + number(s.bias, 2), s.capped + s.bias});
+    if (s.edited) out.push_back({ScoreStep::edited, "edited to", s.before});
     if (shown.weights_by == WeightsBy::softmax && shown.temperature != 1)
-        c.pair(divided_by(shown.temperature), number(s.score, 2), on == ScoreStep::tempered);
+        out.push_back({ScoreStep::tempered, divided_by(shown.temperature), s.score});
+    return out;
+}
+
+}  // namespace
+
+void draw_score_steps(Column& c, const ScoreShown& shown, ScoreStep on, bool root_value) {
+    for (const StepLine& line : step_lines(shown, root_value))
+        c.pair(line.label, number(line.value, 2), on == line.step);
+}
+
+std::string score_steps_text(const ScoreShown& shown) {
+    std::string out;
+    for (const StepLine& line : step_lines(shown, true))
+        out += (out.empty() ? "" : ", ") + line.label + ": " + number(line.value, 2);
+    return out + ".";
 }
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 #include "parts/side_panel.h"
 
 #include "parts/controls.h"
+#include "parts/fold.h"
 #include "parts/result.h"
 
 namespace headlight {
@@ -20,17 +21,51 @@ Rect panel_foot(Rect area) {
     return {column.x, area.bottom() - kPanelFoot, column.w, size::button};
 }
 
-SidePanel::SidePanel(Scene& scene, Rect area, float foot, Fold fold)
+SidePanel::SidePanel(Scene& scene, Rect area, float foot, Top top)
     : Column(scene.ui, panel_column(area), area.y + kPanelFirstLine),
       scene_(scene),
       save_(panel_foot(area)),
       end_(save_.y - foot - gap::small),
       hidden_(scene.of<PanelScroll>().hidden) {
-    const float top = area.y + size::view_header + ui.line();
-    seen_ = {area.x, top, area.w, end_ - top};
+    const float under = area.y + size::view_header + ui.line();
+    seen_ = {area.x, under, area.w, end_ - under};
     y -= hidden_;
     ui.scroll_area(seen_);
-    if (fold == Fold::result) draw_result_fold(scene, *this);
+    if (top == Top::result) draw_result_fold(scene, *this);
+    if (y + hidden_ <= first_ + 1) return;
+    rule();
+    first_ = y + hidden_;
+}
+
+bool SidePanel::fold(const std::string& key, const std::string& title, const std::string& right) {
+    constexpr float kAbove = 28, kBelow = 32;
+    if (y + hidden_ > first_ + 1) {
+        ui.hairline(at.x, y, at.right(), y);
+        skip(kAbove);
+    }
+    Rect heading = line();
+    const bool open = turn_fold(scene_, heading, key);
+    if (open && !right.empty()) {
+        const Rect named = take_right(heading, ui.text.width(kCaption, right), gap::small);
+        ui.explain("number/" + right, named);
+        caption(ui, named, right, Flush::right);
+    }
+    write(ui, heading, kBody, ui.colors->t1, title);
+    skip(kBelow);
+    return open;
+}
+
+void SidePanel::attends_to(const std::string& token) {
+    constexpr float kRaised = 7, kBelow = 24;
+    skip(-kRaised);
+    Rect said = line();
+    const float named = ui.text.width(kCaption, "attends to") + gap::close;
+    take_left(
+        said,
+        write(ui, {said.x, said.y, said.w - named, said.h}, kCaptionMono, ui.colors->accent_text, token),
+        gap::close);
+    write(ui, said, kCaption, ui.colors->t2, "attends to");
+    skip(kBelow);
 }
 
 void SidePanel::finish() {

@@ -19,7 +19,7 @@
 
 namespace headlight {
 
-/// Ranking of heads: by a statistic's row, the weight of the focused cell, the change of pattern under
+/// Ranking of heads: by a statistic's row, the weight of the locked cell, the change of pattern under
 /// interventions, or the effect of ablation on the metric.
 constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
 
@@ -160,7 +160,7 @@ struct Preferences {
     Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
-    int rank = 0;             // a row of head_statistics(), or kRankBy…
+    int rank = kRankByCell;   // a row of head_statistics(), or kRankBy…
     bool drop_sink = false;   // hide the first token in heat maps
     bool change_bar = false;  // the intervention bar is open
     bool hints_seen = false;  // at a first start

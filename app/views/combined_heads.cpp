@@ -148,14 +148,14 @@ void choose_combination(Scene& s, Toolbar& bar) {
 namespace {
 
 /// Lists the combined heads by their weight of this cell.
-void draw_heads_of_cell(Scene& s, Column& c, const HeadGroup& group, const CellReport& report) {
+void draw_heads_of_cell(Scene& s, SidePanel& c, const HeadGroup& group, const CellReport& report) {
     constexpr size_t kMax = 8;
     std::vector<AttentionHead> heads = group.heads;
     const auto weight = [&](AttentionHead head) { return report.weight_by_head[head]; };
     const size_t shown = std::min(kMax, heads.size());
     std::partial_sort(heads.begin(), heads.begin() + shown, heads.end(),
                       [&](AttentionHead a, AttentionHead b) { return weight(a) > weight(b); });
-    c.heading("This cell in each head", "weight");
+    if (!c.fold("heads of the cell", "Cell in each head", "weight")) return;
     const float top = std::max(weight(heads[0]), 1e-6f);
     for (size_t i = 0; i < shown; ++i)
         c.bar({"", head_name(s.model()->config, heads[i]), weight(heads[i]) / top,
@@ -163,7 +163,7 @@ void draw_heads_of_cell(Scene& s, Column& c, const HeadGroup& group, const CellR
     if (shown < heads.size()) c.note("and " + std::to_string(heads.size() - shown) + " more");
 }
 
-void draw_keys_of_row(Scene& s, Column& c, std::pair<int, int> cell) {
+void draw_keys_of_row(Scene& s, SidePanel& c, std::pair<int, int> cell) {
     constexpr int kMax = 6;
     const HeadPicture& p = *s.answer->picture;
     if (p.step > 1) return;
@@ -172,7 +172,8 @@ void draw_keys_of_row(Scene& s, Column& c, std::pair<int, int> cell) {
     const int shown = std::min(kMax, s.keys());
     std::partial_sort(keys.begin(), keys.begin() + shown, keys.end(),
                       [&](int a, int b) { return p.at(cell.first, a) > p.at(cell.first, b); });
-    c.heading(token_at(s.query_labels(), cell.first) + " attends to", "weight");
+    if (!c.fold("Row", "Row", "weight")) return;
+    c.attends_to(s.query_labels()[cell.first]);
     const float top = std::max(p.largest_of_row(cell.first), 1e-6f);
     for (int i = 0; i < shown && p.at(cell.first, keys[i]) >= 0; ++i) {
         const float w = p.at(cell.first, keys[i]);
@@ -191,13 +192,12 @@ void draw_group_inspector(Scene& s, Rect area, std::pair<int, int> cell) {
     c.values = 62;
     const std::string what = group.by == Combine::mean ? "mean of " : "max of ";
     const bool masked = p.at(cell.first, cell.second) < 0;
-    c.pair(what + std::to_string(group.heads.size()) + (group.heads.size() == 1 ? " head" : " heads"),
-           masked ? "—" : number(s.weight(cell.first, cell.second), 3), Column::Pair::large);
-    c.skip(8);
+    if (c.fold("Cell"))
+        c.pair(what + std::to_string(group.heads.size()) + (group.heads.size() == 1 ? " head" : " heads"),
+               masked ? "—" : number(s.weight(cell.first, cell.second), 3), Column::Pair::large);
     const CellReport* r = s.answer->cell.get();
     const bool known = r && std::pair{r->cell.query, r->cell.key} == cell;
     if (known) draw_heads_of_cell(s, c, group, *r);
-    c.rule();
     draw_keys_of_row(s, c, cell);
     c.rule();
     c.note(

@@ -4,6 +4,7 @@
 
 #include "base/cast.h"
 #include "io/folder.h"
+#include "parts/fold.h"
 #include "parts/layer_heads.h"
 #include "session/commands/commands.h"
 #include "session/commands/word_parsers.h"
@@ -49,6 +50,7 @@ std::span<const StateVisit> view_visits() {
         for (const View& view : views())
             if (view.visit) out.push_back(view.visit);
         out.push_back(visit_state<VisitedDoors>);
+        out.push_back(visit_state<Folds>);
         return out;
     }();
     return visits;

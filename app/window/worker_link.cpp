@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "panels/head_list.h"
 #include "panels/menus.h"
+#include "panels/panels.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"
 #include "parts/head_tags.h"
@@ -84,10 +86,13 @@ WorkRequest WorkerLink::wanted() {
     if (view.ask) r.questions = view.ask(scene);
     for (Question& question : ask_about_metric(scene)) r.questions.push_back(std::move(question));
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
+    for (Question& question : ask_about_ranking(scene)) r.questions.push_back(std::move(question));
     if (view.group && !session.selection.hovered.preview)
         r.group = view.group(session, state_.sentence()->model->config);
     if (view.second_run) r.other = other_run(session.document);
     r.cell_tokens = scene.of<InspectorState>().open && (!view.beside.inspect || view.beside.tells_cell);
+    if (r.cell_tokens)
+        for (JobRequest& job : inspector_jobs(scene)) r.jobs.push_back(std::move(job));
     const auto& picture = *state_.answer->picture;
     if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
     return r;

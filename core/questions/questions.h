@@ -10,6 +10,7 @@
 
 #include "analysis/attention/block_chain.h"
 #include "analysis/attention/block_weights.h"
+#include "analysis/attention/cell.h"
 #include "analysis/attention/head_map.h"
 #include "analysis/attention/head_tags.h"
 #include "analysis/attention/layer_patterns.h"
@@ -46,6 +47,7 @@ struct QuestionRow {
 
 /// The table of questions: every question has one row.
 inline constexpr std::tuple kQuestions{QuestionRow<LinksRequest, answer_links>{},
+                                       QuestionRow<CellWeightsRequest, answer_cell_weights>{},
                                        QuestionRow<StepsRequest, answer_steps>{},
                                        QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
                                        QuestionRow<DeltaSplitRequest, answer_delta_split>{},

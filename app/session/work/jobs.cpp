@@ -9,10 +9,45 @@ std::optional<HeadSweep> HeadSweep::of(const Request* request, const JobInputs& 
     return HeadSweep{in.runs.shown, in.runs.own, request->metric};
 }
 
+namespace {
+
+/// Publishes results at intervals, not after each row.
+class Pace {
+public:
+    explicit Pace(std::chrono::milliseconds between) : between_(between) {}
+    bool is_due() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < between_) return false;
+        last_ = now;
+        return true;
+    }
+
+private:
+    std::chrono::milliseconds between_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
 Status HeadSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
+    Pace pace(std::chrono::milliseconds(100));
     TRY(HeadEffects effects,
-        head_effects(*trace, own.get(), metric, pool, cancel, [&](int done) { *heads_done = done; }));
-    publish({std::make_shared<const HeadEffects>(std::move(effects)), ""});
+        head_effects(*trace, own.get(), metric, pool, cancel, [&](int done, const HeadEffects& now) {
+            if (pace.is_due()) publish({std::make_shared<const HeadEffects>(now), done, ""});
+        }));
+    publish({std::make_shared<const HeadEffects>(std::move(effects)), trace->config().head_count(), ""});
+    return success();
+}
+
+std::optional<AblationSweep> AblationSweep::of(const Request* request, const JobInputs& in) {
+    if (!request || !in.runs.shown || !in.complete || !in.model->has_logits()) return std::nullopt;
+    return AblationSweep{in.runs.shown, in.runs.own, *request};
+}
+
+Status AblationSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
+                              const Publish<Found>& publish) const {
+    TRY(Ablations found, ablate_groups(*trace, own.get(), request.metric, request.groups, pool, cancel));
+    publish({std::make_shared<const Ablations>(std::move(found)), ""});
     return success();
 }
 
@@ -54,22 +89,6 @@ Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pub
 }
 
 namespace {
-
-/// Publishes copies of the map at intervals, not after each row.
-class Pace {
-public:
-    explicit Pace(std::chrono::milliseconds between) : between_(between) {}
-    bool is_due() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < between_) return false;
-        last_ = now;
-        return true;
-    }
-
-private:
-    std::chrono::milliseconds between_;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 Status measured(const InfluenceRuns& runs, const InfluenceMapRequest& request, ThreadPool& pool,
                 const CancelFlag* cancel, const Publish<InfluenceMapFound>& publish) {

@@ -38,14 +38,33 @@ struct HeadSweep {
     };
     struct Found {
         std::shared_ptr<const HeadEffects> effects = std::make_shared<const HeadEffects>();
+        int done = 0;  // heads measured
         std::string refusal;
     };
     std::shared_ptr<const Trace> trace, own;  // own: the unchanged run, or null
     Metric metric;
-    std::shared_ptr<std::atomic<int>> heads_done = std::make_shared<std::atomic<int>>(0);
 
     static std::optional<HeadSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const HeadSweep& other) const { return trace == other.trace && metric == other.metric; }
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
+};
+
+/// Measures the metric without groups of heads.
+struct AblationSweep {
+    struct Request {
+        Metric metric;
+        std::vector<std::vector<AttentionHead>> groups;
+        bool operator==(const Request&) const = default;
+    };
+    struct Found {
+        std::shared_ptr<const Ablations> ablations;  // null until done
+        std::string refusal;
+    };
+    std::shared_ptr<const Trace> trace, own;  // own: the unchanged run, or null
+    Request request;
+
+    static std::optional<AblationSweep> of(const Request* request, const JobInputs& inputs);
+    bool same(const AblationSweep& other) const { return trace == other.trace && request == other.request; }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
@@ -211,13 +230,15 @@ struct PromptSweep {
 
 /// The table of jobs.
 template <template <class> class Of>
-using OfEachJob = std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
-                             Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
-                             Of<CompositionSweep>, Of<CorpusSweep>, Of<PromptSweep>>;
-using JobRequest = std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                                FirstScoresSweep::Request, SecondScoresSweep::Request,
-                                ExplanationSweep::Request, RandomSweep::Request, TraitsSweep::Request,
-                                CompositionSweep::Request, CorpusSweep::Request, PromptSweep::Request>;
+using OfEachJob =
+    std::tuple<Of<HeadSweep>, Of<AblationSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
+               Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
+               Of<CompositionSweep>, Of<CorpusSweep>, Of<PromptSweep>>;
+using JobRequest =
+    std::variant<HeadSweep::Request, AblationSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
+                 FirstScoresSweep::Request, SecondScoresSweep::Request, ExplanationSweep::Request,
+                 RandomSweep::Request, TraitsSweep::Request, CompositionSweep::Request, CorpusSweep::Request,
+                 PromptSweep::Request>;
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;

@@ -29,9 +29,9 @@ bool draw_choice(Scene& s, Column& c, const std::string& path, const BarLine& li
 }
 
 /// Lists the alternatives of a step; click to continue from one.
-void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::string& title,
-                       const char* path) {
-    c.heading(title, "p");
+void draw_alternatives(Scene& s, SidePanel& c, int step, size_t max, const std::string& title,
+                       const std::string& path) {
+    if (!c.fold(path, title, "p")) return;
     auto choices = alternatives_at(s, step);
     choices.resize(std::min(max, choices.size()));
     const auto& tokens = s.sentence()->written->generation.tokens;
@@ -39,7 +39,7 @@ void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::str
                                     [&](const Prediction& p) { return is_generated(s, step, p.id); });
     if (!listed && step < isize(tokens)) choices.push_back({tokens[step].id, tokens[step].probability});
     for (size_t i = 0; i < choices.size(); ++i)
-        if (draw_choice(s, c, path + std::to_string(i),
+        if (draw_choice(s, c, "align/" + path + "/" + std::to_string(i),
                         {"", listed_label(*s.model(), choices[i].id), choices[i].probability,
                          percent(choices[i].probability), is_generated(s, step, choices[i].id)}))
             continue_from(s, step, choices[i].id);
@@ -53,8 +53,9 @@ int least_certain(const Generation& generation) {
     return narrow<int>(it - generation.tokens.begin());
 }
 
-void draw_sources(Column& column, const WordAlignment& a, std::pair<int, int> cell, size_t max) {
-    column.heading(a.rows[cell.first] + " attends to", "weight");
+void draw_sources(SidePanel& column, const WordAlignment& a, std::pair<int, int> cell, size_t max) {
+    if (!column.fold("Row", "Row", "weight")) return;
+    column.attends_to(a.rows[cell.first]);
     std::vector<int> order;
     for (int c = 0; c < isize(a.columns); ++c) order.push_back(c);
     std::stable_sort(order.begin(), order.end(),
@@ -67,13 +68,12 @@ void draw_sources(Column& column, const WordAlignment& a, std::pair<int, int> ce
     }
 }
 
-void draw_pairs(Column& c, const WordAlignment& a, std::pair<int, int> cell, float bottom) {
+void draw_pairs(SidePanel& c, const WordAlignment& a, std::pair<int, int> cell, float bottom) {
     Ui& ui = c.ui;
     const Rect column = c.at;
-    const float line = 20;
-    const int room = int((bottom - c.y - 26) / line), rows = isize(a.rows);
-    if (room < 2) return;
-    c.heading("Strongest source of each word");
+    constexpr float line = 20, kLeast = 100;
+    if (bottom - c.y < kLeast || !c.fold("Strongest source of each word")) return;
+    const int room = std::max(2, int((bottom - c.y) / line)), rows = isize(a.rows);
     const int first = std::clamp(cell.first - room + 1, 0, std::max(0, rows - room));
     for (int r = first; r < std::min(rows, first + room); ++r, c.skip(line)) {
         const bool on = r == cell.first;
@@ -112,22 +112,16 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     const bool low = area.h < 720;
     SidePanel panel(s, area);
     if (step >= 0) {
-        draw_alternatives(s, panel, step, low ? 4 : 5, "Alternatives at this step", "align/choice/");
-        ui.text.draw(panel.at.x, panel.y, kCaption, ui.colors->t3, "Click one to continue from it.");
-        panel.skip(20);
-        panel.rule();
+        draw_alternatives(s, panel, step, low ? 4 : 5, "Alternatives at this step", "choice");
         const Generation& generation = s.sentence()->written->generation;
         const int unsure = generation.tokens.empty() ? step : least_certain(generation);
-        if (!low && unsure != step) {
+        if (!low && unsure != step)
             draw_alternatives(s, panel, unsure, 4,
                               "Least certain: step " + std::to_string(unsure) + ", " +
                                   s.sentence()->written->labels[unsure],
-                              "align/unsure/");
-            panel.rule();
-        }
+                              "unsure");
     }
     draw_sources(panel, a, cell, low ? 3 : 4);
-    panel.rule();
     draw_pairs(panel, a, cell, panel.end());
     panel.finish();
 }

@@ -93,7 +93,8 @@ void draw_sweep_bar(Scene& s, Rect& rest) {
     Toolbar bar = view_toolbar(s.ui, rest);
     add_metric_chip(s, "heads", bar, "Metric");
     press_over_prompts(s, bar, "ablated");
-    draw_sweep_state(s, band(bar.rest(), size::button));
+    Rect state = band(bar.rest(), size::button);
+    draw_sweep_state(s, state);
 }
 
 }  // namespace

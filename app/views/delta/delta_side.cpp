@@ -30,24 +30,23 @@ void draw_delta_list(Scene& s, Rect area) {
 namespace {
 
 /// Lists the logit lens after each layer.
-void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer) {
-    c.heading("Next token after each layer", "p");
+void draw_next_by_layer(Scene& s, SidePanel& c, const DeltaSplit& split, int layer) {
+    if (!c.fold("next token", "Next token after each layer", "p")) return;
     const int count = isize(split.after_layer),
               first = count > 9 ? std::min(count - 8, std::max(0, layer - 2) + 1) : 1;
     for (int i = first; i < std::min(count, first + 8); ++i)
         c.bar({std::to_string(i - 1), listed_label(*s.model(), split.after_layer[i].id),
                split.after_layer[i].probability, number(split.after_layer[i].probability, 3),
                int(i) == layer + 1});
-    c.rule();
 }
 
 constexpr float kAdds = 62;  // width of a head's contribution
 
-void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitRequest>& found) {
+void draw_promoted_by_head(Scene& s, SidePanel& c, const Found<DeltaSplitRequest>& found) {
     const DeltaSplit& split = found.answer;
-    c.heading("Promoted by each head",
-              "Δ logit " + explained_text(*s.model(), split.token, split.against));
-    c.skip(4);
+    if (!c.fold("promoted", "Promoted by each head",
+                "Δ logit " + explained_text(*s.model(), split.token, split.against)))
+        return;
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.promoted_by_head[h]) tokens.push_back(listed_label(*s.model(), id));
@@ -79,11 +78,12 @@ void draw_delta_inspector(Scene& s, Rect area) {
     const float before = maps->answer.before(token, at), delta = maps->answer.delta(token, at);
     const DeltaShow show = s.of<DeltaState>().show;
     SidePanel panel(s, area);
-    panel.pair("‖E‖ before", number(before, 2));
-    panel.pair("‖ΔE‖", number(delta, 2), show == DeltaShow::norm);
-    panel.pair("‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3), show == DeltaShow::ratio);
-    panel.pair("cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), show == DeltaShow::cosine);
-    panel.rule();
+    if (panel.fold("Update")) {
+        panel.pair("‖E‖ before", number(before, 2));
+        panel.pair("‖ΔE‖", number(delta, 2), show == DeltaShow::norm);
+        panel.pair("‖ΔE‖ ÷ ‖E‖", number(delta / std::max(before, 1e-12f), 3), show == DeltaShow::ratio);
+        panel.pair("cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), show == DeltaShow::cosine);
+    }
     if (!found->answer.after_layer.empty()) draw_next_by_layer(s, panel, found->answer, c.block(block).layer);
     if (!found->answer.promoted_by_head.empty()) draw_promoted_by_head(s, panel, *found);
     panel.finish();

@@ -21,7 +21,7 @@ const PathEdge* shown_edge(const Scene& s, const Explanation& of) {
 void list_edge(Scene& s, SidePanel& panel, const Explanation& of) {
     const PathEdge* edge = shown_edge(s, of);
     if (!edge) return;
-    panel.heading(edge_name(s, of, *edge), "logits");
+    if (!panel.fold("path", edge_name(s, of, *edge), "logits")) return;
     panel.pair("adds to " + answer_name(s, of), signed_number(edge->effect, 2), Column::Pair::large);
     if (!std::isnan(edge->by_keys)) {
         const float all =
@@ -31,25 +31,24 @@ void list_edge(Scene& s, SidePanel& panel, const Explanation& of) {
                                           {"by values", edge->by_values}})
             panel.bar({"", name, value / all, signed_number(value, 2), false, true});
     }
-    panel.rule();
 }
 
 void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
     if (!of.whole()) return;
     const bool difference = of.metric.kind == MetricKind::difference;
-    panel.heading("Check",
-                  difference ? metric_label(*s.model(), of.metric) : "p(" + answer_name(s, of) + ")");
+    if (!panel.fold("Check", "Check",
+                    difference ? metric_label(*s.model(), of.metric) : "p(" + answer_name(s, of) + ")"))
+        return;
     const auto text = [&](const MetricValues& v) {
         return difference ? number(v.value, 2) : probability_text(v.probability);
     };
     panel.pair("all " + std::to_string(s.model()->config.head_count()) + " heads", text(of.clean));
     panel.pair("only these " + std::to_string(of.heads.size()), text(of.only));
     panel.pair("all but these " + std::to_string(of.heads.size()), text(of.without));
-    panel.rule();
 }
 
 void list_progress(Scene& s, SidePanel& panel, const Explanation& of) {
-    panel.heading("Progress", "exact");
+    if (!panel.fold("Progress", "Progress", "exact")) return;
     for (const Explanation::Stage& stage : of.stages)
         panel.pair(stage.name, stage.count ? std::to_string(stage.done) + " of " + std::to_string(stage.count)
                                            : std::string("—"));

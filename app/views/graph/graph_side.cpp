@@ -126,6 +126,15 @@ void link_to_map(Scene& s, SidePanel& panel, Origins by) {
     }
 }
 
+void list_shares(SidePanel& panel, const std::vector<std::string>& labels, const std::vector<float>& all) {
+    const Vector shares = Eigen::Map<const Vector>(all.data(), isize(all));
+    const auto order =
+        ranked_ids(shares, int(std::max(1.0f, (panel.end() - panel.y - 116 - size::row) / 26)));
+    for (const int i : order)
+        panel.bar({std::to_string(i), labels[i], shares[i] / std::max(shares[order[0]], 1e-9f),
+                   number(shares[i], 3)});
+}
+
 }  // namespace
 
 void draw_graph_inspector(Scene& s, Rect area) {
@@ -143,21 +152,15 @@ void draw_graph_inspector(Scene& s, Rect area) {
         all = Rollout::without_sink(std::move(all));
         all[0] = 0;
     }
-    panel.heading(r.by == Origins::flow && !r.flow.empty()
-                      ? "Maximum flow, as a share"
-                      : capital_first(origins_name(r.by)) + " of the input");
-    const Vector shares = Eigen::Map<const Vector>(all.data(), isize(all));
-    const auto order =
-        ranked_ids(shares, int(std::max(1.0f, (panel.end() - panel.y - 116 - size::row) / 26)));
-    for (const int i : order)
-        panel.bar({std::to_string(i), labels[i], shares[i] / std::max(shares[order[0]], 1e-9f),
-                   number(shares[i], 3)});
+    if (panel.fold("shares", r.by == Origins::flow && !r.flow.empty()
+                                 ? "Maximum flow, as a share"
+                                 : capital_first(origins_name(r.by)) + " of the input"))
+        list_shares(panel, labels, all);
     panel.rule();
     if (r.by != Origins::relevance || s.model()->has_logits()) link_to_map(s, panel, r.by);
     panel.note(definition_of(r));
     panel.finish();
 }
-
 std::vector<NumberTable> graph_numbers(const Scene& s) {
     const auto* found = s.found<RolloutRequest>();
     if (!found) return {};

@@ -48,12 +48,7 @@ bool press_fold(Scene& s, Rect line, const std::string& path, const char* name, 
     const Rect arrow = take_left(line, kArrow);
     const ImU32 ink = hit.hovered ? ui.colors->t1 : ui.colors->t2;
     const ImVec2 at = arrow.middle();
-    if (open) {
-        ui.chevron(at, kArm, ink);
-    } else {
-        ui.stroke({at.x - kArm / 2, at.y - kArm}, {at.x + kArm / 2, at.y}, ink, 1);
-        ui.stroke({at.x + kArm / 2, at.y}, {at.x - kArm / 2, at.y + kArm}, ink, 1);
-    }
+    ui.chevron(at, kArm, ink, open);
     write(ui, take_left(line, kName), kBody, ink, name);
     write(ui, line, kCaption, ui.colors->t3, detail);
     return hit.clicked;

@@ -20,8 +20,10 @@ void list_cell(Scene& s, SidePanel& panel) {
     const Matrix norms = of_keys(found.map->norms, trace, s.block());
     if (cell->first >= norms.rows() || cell->second >= norms.cols()) return;
     const bool relevance = s.of<InfluenceState>().maps == InfluenceMaps::relevance;
-    panel.heading((relevance ? "Relevance of " : "Influence of ") + token_at(s.key_labels(), cell->second) +
-                  (relevance ? " for " : " on ") + token_at(s.query_labels(), cell->first));
+    if (!panel.fold("cell of the map",
+                    (relevance ? "Relevance of " : "Influence of ") + token_at(s.key_labels(), cell->second) +
+                        (relevance ? " for " : " on ") + token_at(s.query_labels(), cell->first)))
+        return;
     const float norm = norms(cell->first, cell->second);
     panel.pair(influence_word(s), std::isnan(norm) ? "—" : fine_number(norm, 4), true);
     if (found.map->standard_error.size() && !std::isnan(norm))
@@ -36,7 +38,6 @@ void list_cell(Scene& s, SidePanel& panel) {
         if (!std::isnan(attention->correlation) && attention->rows > 0)
             panel.pair("rank correlation", number(attention->correlation, 3));
     }
-    panel.rule();
 }
 
 /// "99.4 % → 85.4 %", then the difference in each measure.
@@ -50,7 +51,7 @@ void list_left_out(Scene& s, SidePanel& panel, const ScoredWords& words, const S
     const MetricValues &before = words.first.found->before, &without = word.left->without;
     if (words.asks >= 0 && &word == &words.all[words.asks])
         panel.note("The prediction is asked from here: without it, the text asks another question.");
-    panel.heading("Left out");
+    if (!panel.fold("Left out")) return;
     Rect values = panel.line();
     take_left(values, write(panel.ui, values, kTitleMono, panel.ui.colors->t3, explained_value(s, before)),
               gap::small);
@@ -62,10 +63,9 @@ void list_left_out(Scene& s, SidePanel& panel, const ScoredWords& words, const S
         panel.pair("points", points_text(without.probability - before.probability), true);
     if (!shows_percents(kind) || written)
         panel.pair("adds to " + explained_name(s), signed_number(word.first, 3), true);
-    if (kind == MetricKind::difference || kind == MetricKind::divergence) return panel.rule();
+    if (kind == MetricKind::difference || kind == MetricKind::divergence) return;
     panel.pair("adds to log p", signed_number(before.log_probability - without.log_probability, 3));
     panel.pair("adds to logit", signed_number(before.logit - without.logit, 2));
-    panel.rule();
 }
 
 /// Lists the most probable tokens without the word, with both probabilities.
@@ -73,7 +73,7 @@ void list_instead(Scene& s, SidePanel& panel, const ScoredWord& word) {
     constexpr float kStep = 24;
     if (!word.left || word.left->likely.empty()) return;
     Ui& ui = s.ui;
-    panel.heading("What comes instead", "before, without it");
+    if (!panel.fold("instead", "What comes instead", "before, without it")) return;
     panel.bars = panel.at.w * 0.36f;
     for (const LeftOut::Chance& chance : word.left->likely) {
         const Rect line = panel.line(kStep);
@@ -86,20 +86,17 @@ void list_instead(Scene& s, SidePanel& panel, const ScoredWord& word) {
         ui.text.draw_right(line.right(), panel.y, kBodyMono, ui.colors->t2, percent(chance.without));
         panel.skip(kStep);
     }
-    panel.skip(gap::small);
-    panel.rule();
 }
 
 void list_second(Scene& s, SidePanel& panel, const ScoredWords& words, const ScoredWord& word) {
     if (!words.second_method || std::isnan(word.second)) return;
-    panel.heading(method_title(*words.second_method));
+    if (!panel.fold("second method", method_title(*words.second_method))) return;
     const bool adds = words.second_method->of_metric && words.second_method->is_signed;
     panel.pair(adds ? "adds to " + explained_name(s) : "score of the word",
                adds ? signed_number(word.second, 3) : fine_number(word.second, 3), true);
     if (const float sum = words.second.found->sum; sum != 0)
         panel.pair("share of all words", percent(word.second / sum));
     if (words.pale()) panel.note(adds_up_text(*words.second.found, words.second_method->method) + ".");
-    panel.rule();
 }
 
 }  // namespace

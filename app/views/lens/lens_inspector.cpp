@@ -40,8 +40,8 @@ void choose_by_click(Scene& s, int id) {
 void draw_after_layers(SidePanel& panel, const Model& model, const Attribution& a) {
     Ui& ui = panel.ui;
     const bool two = a.against >= 0;
-    panel.heading((two ? "Logits, " : "Probability of ") + explained_text(model, a.token, a.against) +
-                  " after each layer");
+    const std::string of = explained_text(model, a.token, a.against);
+    if (!panel.fold("layers", of + " after each layer", two ? "logits" : "p")) return;
     float largest = 1e-6f;
     for (const float v : a.after_layer) largest = std::max(largest, std::abs(v));
     const size_t all = a.after_layer.size();  // keep the last layers, where the answer forms
@@ -89,16 +89,17 @@ void draw_lens_inspector(Scene& s, Rect area) {
                          s.model()->config.can.fill_masks   ? "predicted as"
                          : s.model()->config.can.read_image ? "predicts"
                                                             : "is followed by");
+    constexpr float kBelowPredictions = 100;
     const auto layers = float(std::min(a.after_layer.size(), kLayerLines));
     SidePanel panel(s, area);
-    draw_predictions(s, panel, *found, panel.end() - 82 - layers * 20);
+    draw_predictions(s, panel, *found, panel.end() - kBelowPredictions - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
                                                      ? "Click to fill the mask; Shift or Ctrl+click: metric."
                                                      : "Click to insert; Shift or Ctrl+click: metric."
                                                : "Hover to explain one below.";
     panel.skip(4);
-    panel.heading(hint);
-    panel.rule();
+    panel.note(hint);
+    panel.skip(gap::medium);
     draw_after_layers(panel, *s.model(), a);
     panel.finish();
 }

@@ -36,8 +36,7 @@ void draw_agreement(Scene& s, SidePanel& panel, const PatchMap& m) {
     const PatchAgreement found = patch_agreement(m);
     if (found.cells < 2) return;
     Ui& ui = s.ui;
-    panel.rule();
-    panel.heading("Estimated vs. exact", std::to_string(found.cells) + " cells");
+    if (!panel.fold("estimated", "Estimated vs. exact", std::to_string(found.cells) + " cells")) return;
     const Rect plot{panel.at.x, panel.y - gap::small, panel.at.w, kHigh},
         inner = inset(plot, kMargin, kMargin);
     float low = 0, high = 1;
@@ -68,7 +67,7 @@ void list_strongest(Scene& s, SidePanel& panel, const PatchMap& m) {
     constexpr float kValue = 56;
     const bool estimated = shows_estimates(s, m);
     const Matrix& values = estimated ? m.estimates : m.values;
-    panel.heading("Most restoring", estimated ? "estimated" : "restored");
+    if (!panel.fold("restoring", "Most restoring", estimated ? "estimated" : "restored")) return;
     panel.bars = panel.at.w * 0.5f;
     panel.values = kValue;
     const auto places = strongest_patches(values);
@@ -95,16 +94,15 @@ void draw_patch_inspector(Scene& s, Rect area) {
         return panel.finish();
     }
     const MetricKind kind = m.asked.metric.kind;
-    panel.heading(patch_metric(s, m));
-    panel.pair("clean run", metric_value(kind, m.clean));
-    panel.pair("without patching", metric_value(kind, m.corrupted));
-    if (const auto at = s.of<PatchState>().pointed) {
-        panel.rule();
+    if (panel.fold("metric", patch_metric(s, m))) {
+        panel.pair("clean run", metric_value(kind, m.clean));
+        panel.pair("without patching", metric_value(kind, m.corrupted));
+    }
+    if (const auto at = s.of<PatchState>().pointed; at && panel.fold("Cell")) {
         const float value = m.values(at->first, at->second);
         panel.pair(patched_place(s, m, *at), std::isnan(value) ? "not yet" : number(value, 3), true);
         if (m.estimates.size()) panel.pair("estimated", number(m.estimates(at->first, at->second), 3));
     }
-    panel.rule();
     list_strongest(s, panel, m);
     draw_agreement(s, panel, m);
     panel.finish();

@@ -184,11 +184,11 @@ void draw_chain(Scene& s, Rect area) {
     draw_vector_strips(s, foot, panel);
 }
 
-void draw_chain_arithmetic(Scene& s, Column& c, const Found<BlockChainRequest>& found) {
+void draw_chain_arithmetic(Scene& s, SidePanel& c, const Found<BlockChainRequest>& found) {
     const ChainEntry& e = found.answer.entry;
     const ChainStage& stage = *found.answer.find(e.step);
     const std::string at = std::to_string(e.dimension);
-    c.heading(stage.name + " at " + at);
+    if (!c.fold("Arithmetic", stage.name + " at " + at)) return;
     if (e.how == ChainEntry::How::matrix) {
         const float sum = e.row.dot(found.answer.find(e.from)->values);
         c.pair(e.matrix + " " + row_name(e) + " · x", number(sum, 3));

@@ -9,9 +9,9 @@ namespace headlight {
 /// Draws the stages as strips in the block's order, and below them how the chosen entry is computed.
 void draw_chain(Scene& scene, Rect area);
 /// Writes the arithmetic of the chosen entry into the inspector.
-void draw_chain_arithmetic(Scene& scene, Column& column, const Found<BlockChainRequest>& found);
+void draw_chain_arithmetic(Scene& scene, SidePanel& column, const Found<BlockChainRequest>& found);
 /// Lists the largest dimensions of the last strip.
-void draw_products(Column& column, const std::vector<Strip>& strips);
+void draw_products(SidePanel& column, const std::vector<Strip>& strips);
 /// Returns the vectors that make the chosen entry.
 StripPanel chain_panel(const Found<BlockChainRequest>& found);
 

@@ -69,7 +69,7 @@ void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) 
 
 }  // namespace
 
-void draw_products(Column& c, const std::vector<Strip>& strips) {
+void draw_products(SidePanel& c, const std::vector<Strip>& strips) {
     Ui& ui = c.ui;
     const Vector& values = strips.back().values;
     std::vector<int> order(values.size());
@@ -77,7 +77,8 @@ void draw_products(Column& c, const std::vector<Strip>& strips) {
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
     const bool products = strips.size() == 3 && strips.back().sign == "Σ";
-    c.heading(products ? "Largest products" : "Largest entries of " + strips.back().name);
+    if (!c.fold("largest", products ? "Largest products" : "Largest entries of " + strips.back().name))
+        return;
     const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = c.at.w < 280 ? 40 : 80;
     for (size_t i = 0; i < std::min(kProducts, order.size()); ++i, c.skip(24)) {
         const int d = order[i];
@@ -101,7 +102,6 @@ void inspect_chain(Scene& s, Rect area) {
     draw_cell_title(s, area, {found->asked.query, found->asked.key});
     SidePanel panel(s, area);
     draw_chain_arithmetic(s, panel, *found);
-    panel.rule();
     draw_products(panel, chain_panel(*found).strips);
     panel.finish();
 }
@@ -113,9 +113,7 @@ void inspect_steps(Scene& s, Rect area) {
     const int key = std::min(cell->second, isize(found->answer.keys) - 1);
     draw_cell_title(s, area, {found->asked.query, key});
     SidePanel panel(s, area);
-    panel.heading("Arithmetic");
-    draw_arithmetic(s, panel, found->answer, found->answer.keys[key]);
-    panel.rule();
+    if (panel.fold("Arithmetic")) draw_arithmetic(s, panel, found->answer, found->answer.keys[key]);
     draw_products(panel, step_strips(s, *found, key).strips);
     panel.finish();
 }

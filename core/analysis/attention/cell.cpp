@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/attention/shown.h"
 #include "analysis/circuits/direct.h"
 #include "base/cast.h"
 #include "base/check.h"
@@ -44,16 +45,16 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
     r.suppressed = ranked_ids(-logits, kTokens);
 }
 
-/// Fills in the same cell of every head whose block reads the same two sequences.
-void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
+PerHead<float> weight_by_head(const Trace& trace, int block, int query, int key, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
-    const AttentionBlock here = c.block(r.cell.block);
-    r.weight_by_head = PerHead<float>(c, std::numeric_limits<float>::quiet_NaN());
+    const AttentionBlock here = c.block(block);
+    PerHead<float> out(c, std::numeric_limits<float>::quiet_NaN());
     for_heads(c, pool, [&](AttentionHead other) {
         const AttentionBlock there = c.block(other.block);
         if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
-        r.weight_by_head[other] = trace.pattern_rows(other.block, other.head, r.cell.query, 1)(0, r.cell.key);
+        out[other] = trace.pattern_rows(other.block, other.head, query, 1)(0, key);
     });
+    return out;
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, Thread
     HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.block) && cell.key >= 0 &&
                     cell.key < trace.key_count(cell.block));
     fill_row(trace, r);
-    fill_heads(trace, r, pool);
+    r.weight_by_head = weight_by_head(trace, cell.block, cell.query, cell.key, pool);
     if (!trace.has_weights()) return r;
     const Matrix results = trace.results(cell.block, cell.query, pool);
     const float layer_sum = results.rowwise().norm().sum();
@@ -74,6 +75,17 @@ CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, Thread
     if (tokens && r.delta_norm > 0)
         fill_tokens(trace, trace.head_additions(cell.block, cell.query, pool).row(cell.head), r, pool);
     return r;
+}
+
+void CellWeightsRequest::clamp_to(const Trace& t) {
+    block = nearest_block(t, block);
+    query = nearest(query, t.query_count(block));
+    key = nearest(key, t.key_count(block));
+}
+
+Result<PerHead<float>> answer_cell_weights(const Trace& trace, const CellWeightsRequest& r, ThreadPool& pool,
+                                           const CancelFlag*) {
+    return weight_by_head(trace, r.block, r.query, r.key, pool);
 }
 
 }  // namespace headlight

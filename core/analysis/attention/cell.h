@@ -37,4 +37,14 @@ struct CellReport : ScoreSteps {
 /// in the unembedding, and only on request, because they cost a product with the vocabulary.
 CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, ThreadPool& pool);
 
+/// Asks for the weight of one cell in every head whose block reads the same two sequences; NaN in others.
+struct CellWeightsRequest {
+    using Answer = PerHead<float>;
+    int block = 0, query = 0, key = 0;
+    void clamp_to(const Trace& trace);
+    bool operator==(const CellWeightsRequest&) const = default;
+};
+Result<PerHead<float>> answer_cell_weights(const Trace& trace, const CellWeightsRequest& request,
+                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
 }  // namespace headlight

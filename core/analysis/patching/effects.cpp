@@ -2,6 +2,7 @@
 #include "analysis/patching/effects.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -13,55 +14,85 @@ namespace {
 constexpr int kHeadsTogether = 16;  // heads per read of the unembedding
 constexpr int kMaxStages = 5;
 
-/// Requests the run without each of some heads' z: heads [first, first + count) in the model's order.
-std::vector<TraceRequest> ablations(const Trace& trace, int first, int count) {
+using HeadGroups = std::vector<std::vector<AttentionHead>>;
+
+/// Requests the run without the z of each group.
+std::vector<TraceRequest> ablations(const Trace& trace, const HeadGroups& groups) {
     std::vector<TraceRequest> out;
-    for (int i = first; i < first + count; ++i) {
-        Change ablation;
-        const AttentionHead head = trace.config().head_at(i);
-        ablation.block = head.block;
-        ablation.head = head.head;
+    for (const auto& group : groups) {
         out.push_back({trace.request, &trace});
-        out.back().request.intervention.changes.push_back(std::move(ablation));
+        for (const AttentionHead head : group) {
+            Change ablation;
+            ablation.block = head.block;
+            ablation.head = head.head;
+            out.back().request.intervention.changes.push_back(std::move(ablation));
+        }
     }
     return out;
 }
 
-/// [count, d_model]: the final norm at a position with each of some heads ablated.
-Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int count, ThreadPool& pool,
-                            const CancelFlag* cancel, const std::function<void(int)>& seen) {
-    Matrix rows(count, trace.config().d_model);
-    const int together = passes_together(trace, count);
-    for (int at = 0; at < count; at += together) {
-        const int some = std::min(together, count - at);
-        TRY(const auto ablated, run_traces(trace.model, ablations(trace, first + at, some), pool, cancel));
-        for (int i = 0; i < some; ++i) rows.row(at + i) = ablated[i]->normalized().row(position);
-        if (seen) seen(first + at + some);
-    }
-    return rows;
+/// Holds what ablations are measured against.
+struct Measured {
+    Metric metric;
+    Vector own_logits;
+    MetricValues base;
+};
+
+Result<Measured> measured_run(const Trace& trace, const Trace* own, const Metric& wanted, ThreadPool& pool) {
+    const Trace& unchanged = own ? *own : trace;
+    TRY(const Metric metric, resolved(wanted, unchanged, pool));
+    return Measured{metric, logits_at(unchanged, metric.position, pool),
+                    evaluate(metric, trace, unchanged, pool)};
+}
+
+/// Measures the metric without each group; reads the unembedding once.
+Result<std::vector<MetricValues>> values_without(const Trace& trace, const Measured& of,
+                                                 const HeadGroups& groups, ThreadPool& pool,
+                                                 const CancelFlag* cancel) {
+    TRY(const auto ablated, run_traces(trace.model, ablations(trace, groups), pool, cancel));
+    Matrix rows(groups.size(), trace.config().d_model);
+    for (Index i = 0; i < rows.rows(); ++i)
+        rows.row(i) = ablated[size_t(i)]->normalized().row(of.metric.position);
+    const Matrix logits = unembed(*trace.model, rows, pool);
+    std::vector<MetricValues> out;
+    for (Index i = 0; i < rows.rows(); ++i)
+        out.push_back(evaluate(of.metric, logits.row(i).transpose(), of.own_logits));
+    return out;
 }
 
 }  // namespace
 
 Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Metric& wanted, ThreadPool& pool,
-                                 const CancelFlag* cancel, const std::function<void(int)>& seen) {
+                                 const CancelFlag* cancel,
+                                 const std::function<void(int, const HeadEffects&)>& seen) {
     const ModelConfig& c = trace.config();
-    const Trace& unchanged = own ? *own : trace;
-    TRY(const Metric metric, resolved(wanted, unchanged, pool));
-    const Vector own_logits = logits_at(unchanged, metric.position, pool);
-    const MetricValues base = evaluate(metric, trace, unchanged, pool);
-    HeadEffects out{metric, PerHead<float>(c), PerHead<float>(c), PerHead<float>(c), PerHead<float>(c)};
-    for (int first = 0; first < c.head_count(); first += kHeadsTogether) {
-        const int count = std::min(kHeadsTogether, c.head_count() - first);
-        TRY(const Matrix rows, ablated_rows(trace, metric.position, first, count, pool, cancel, seen));
-        const Matrix logits = unembed(*trace.model, rows, pool);
-        for (int i = 0; i < count; ++i) {
-            const MetricValues change = evaluate(metric, logits.row(i).transpose(), own_logits) - base;
-            out.change[first + i] = change.value;
-            out.probability[first + i] = change.probability;
-            out.logit[first + i] = change.logit;
-            out.log_probability[first + i] = change.log_probability;
+    TRY(const Measured of, measured_run(trace, own, wanted, pool));
+    const PerHead<float> none(c, std::numeric_limits<float>::quiet_NaN());
+    HeadEffects out{of.metric, none, none, none, none};
+    for (int first = 0; first < c.head_count();) {
+        HeadGroups heads;
+        const int count = passes_together(trace, std::min(kHeadsTogether, c.head_count() - first));
+        for (int i = first; i < first + count; ++i) heads.push_back({c.head_at(i)});
+        TRY(const auto values, values_without(trace, of, heads, pool, cancel));
+        for (const MetricValues& value : values) {
+            const MetricValues change = value - of.base;
+            out.change[first] = change.value;
+            out.probability[first] = change.probability;
+            out.logit[first] = change.logit;
+            out.log_probability[first++] = change.log_probability;
         }
+        if (seen) seen(first, out);
+    }
+    return out;
+}
+
+Result<Ablations> ablate_groups(const Trace& trace, const Trace* own, const Metric& wanted,
+                                const HeadGroups& groups, ThreadPool& pool, const CancelFlag* cancel) {
+    TRY(const Measured of, measured_run(trace, own, wanted, pool));
+    Ablations out{of.metric, of.base, {}};
+    for (const auto& group : groups) {
+        TRY(const auto values, values_without(trace, of, {group}, pool, cancel));
+        out.without.push_back(values.front());
     }
     return out;
 }

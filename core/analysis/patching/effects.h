@@ -22,11 +22,22 @@ struct HeadEffects {
 
 /// Ablates each head of `trace` in turn (z = 0). `own`: the unchanged run, which resolves the metric's token
 /// and position and which divergences refer to; null: `trace` itself. Reuses the layers before the head from
-/// `trace`. Calls `seen` (or null) with the number of heads done. Fails if the metric is undefined, or
-/// `cancel` was set.
+/// `trace`. Calls `seen` (or null) with the number of heads done and the effects so far, NaN where not
+/// measured. Fails if the metric is undefined, or `cancel` was set.
 Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Metric& metric, ThreadPool& pool,
                                  const CancelFlag* cancel = nullptr,
-                                 const std::function<void(int)>& seen = nullptr);
+                                 const std::function<void(int, const HeadEffects&)>& seen = nullptr);
+
+/// Holds the metric of a run, and without each of some groups of heads.
+struct Ablations {
+    Metric metric;  // resolved
+    MetricValues before;
+    std::vector<MetricValues> without;
+};
+/// Ablates the heads of each group together (z = 0); otherwise as `head_effects`.
+Result<Ablations> ablate_groups(const Trace& trace, const Trace* own, const Metric& metric,
+                                const std::vector<std::vector<AttentionHead>>& groups, ThreadPool& pool,
+                                const CancelFlag* cancel = nullptr);
 
 /// Measures how far the active interventions moved each head's row at the metric's position from the model's own:
 /// Jensen–Shannon divergence in bits. Heads with other queries, as an encoder's, count by the mean of their

@@ -85,7 +85,9 @@ private:
     }
 
     Status measure_ablations() {
-        const auto seen = [&](int done) { report(kAblated, done - out_.stages[kAblated].done); };
+        const auto seen = [&](int done, const HeadEffects&) {
+            report(kAblated, done - out_.stages[kAblated].done);
+        };
         TRY(const HeadEffects effects, head_effects(clean_, nullptr, out_.metric, pool_, cancel_, seen));
         for (size_t i = 0; i < effects.change.size(); ++i) out_.ablated[i] = -effects.change[i];
         return success();
