@@ -84,10 +84,12 @@ Ui::Entry Ui::entry(const std::string& path, Rect r, const std::string& value) {
 void Ui::scroll_area(Rect r) {
     clip(r);
     if (!on_page()) seen_ = r;
+    text.may_cut(TextPainter::MayCut::lines);
 }
 
 void Ui::end_scroll_area() {
     seen_.reset();
+    text.may_cut(TextPainter::MayCut::nothing);
     unclip();
 }
 

@@ -63,10 +63,13 @@ void Column::heading(const std::string& text, const std::string& right) {
 }
 
 void Column::pair(const std::string& label, const std::string& value, Pair look) {
-    const Font font = look == Pair::large ? kTitleMono : kBodyMono;
+    const Font font = look == Pair::large ? kTitleMono
+                      : small             ? kCaptionMono
+                                          : kBodyMono,
+               name = small ? kCaption : kBody;
     ui.explain("number/" + label, line());
-    ui.text.draw(at.x, y, kBody, ui.colors->t2,
-                 ui.text.fitted(kBody, label, at.w - ui.text.width(font, value) - gap::small));
+    ui.text.draw(at.x, y, name, ui.colors->t2,
+                 ui.text.fitted(name, label, at.w - ui.text.width(font, value) - gap::small));
     ui.text.draw_right(at.right(), y, font, look == Pair::plain ? ui.colors->t1 : ui.colors->accent_text,
                        value);
     skip(pair_step);

@@ -134,6 +134,7 @@ public:
     float pair_step = 26;  // from one pair to the next
     float bars = 112;      // where bars of lines begin, from the left
     float values = 68;     // room right of them
+    bool small = false;    // pairs in the size of captions
 
     void skip(float points) { y += points * tight; }
     Rect line(float high = 24) const { return line_at(at, y, high); }

@@ -1,8 +1,10 @@
 #include "paint/text.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "base/utf8.h"
 #include "figure/text_pieces.h"
@@ -37,6 +39,7 @@ const TextPainter::Loaded& TextPainter::loaded(Font font) const {
 
 void TextPainter::begin_frame() {
     drawn_.clear();
+    shortened_.clear();
     pictures_.trim(kPictureBytes);
     widths_.trim(kWidthBytes);
 }
@@ -117,10 +120,31 @@ std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) c
         return text_pieces(text, page_ ? font.points : font.points * scale_, font.face);
     const Loaded& f = loaded(font);
     std::vector<TextPiece> out;
+    double x = 0;
     for (size_t at = 0; at < text.size(); at = out.back().end) {
         const CodePoint c = decode_utf8(text, at);
-        out.push_back({at, at + c.length,
-                       f.font->GetCharAdvance(static_cast<ImWchar>(c.value)) * f.pixels / f.font->FontSize});
+        const double wide =
+            f.font->GetCharAdvance(static_cast<ImWchar>(c.value)) * f.pixels / f.font->FontSize;
+        out.push_back({at, at + c.length, wide, x});
+        x += wide;
+    }
+    return out;
+}
+
+std::vector<std::pair<float, float>> TextPainter::parts(Font font, const std::string& text,
+                                                        const std::vector<size_t>& ends) const {
+    const float scale = page_ ? 1 : scale_;
+    std::vector<std::pair<float, float>> out(ends.size(), {FLT_MAX, -FLT_MAX});
+    for (const TextPiece& p : pieces(font, text)) {
+        const auto bytes = double(p.end - p.begin);
+        for (size_t i = 0; i < ends.size(); ++i) {
+            const size_t begin = std::max(p.begin, i ? ends[i - 1] : 0), end = std::min(p.end, ends[i]);
+            if (begin >= end) continue;
+            double from = double(begin - p.begin) / bytes, to = double(end - p.begin) / bytes;
+            if (p.leftward) from = 1 - std::exchange(to, 1 - from);
+            out[i].first = std::min(out[i].first, float(p.x + from * p.width) / scale);
+            out[i].second = std::max(out[i].second, float(p.x + to * p.width) / scale);
+        }
     }
     return out;
 }
@@ -211,7 +235,9 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
         if (x > room * scale_) break;
         end = piece.end;
     }
-    return text.substr(0, end) + "…";
+    std::string out = text.substr(0, end) + "…";
+    if (notes_) shortened_.insert(out);
+    return out;
 }
 
 std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces,

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +25,13 @@ struct Font {
 /// A text of this frame, for tests: its position in pixels, and the visible part.
 struct DrawnText {
     std::string text;
-    ImVec4 box;            // left, top, right, bottom of capitals and digits, before rotation
-    float angle = 0;       // about the left end of its middle
-    ImVec4 seen;           // its clip rectangle
-    std::string layer;     // texts that overlap on purpose are in different layers
-    bool covered = false;  // partly, by something opaque
+    ImVec4 box;              // left, top, right, bottom of capitals and digits, before rotation
+    float angle = 0;         // about the left end of its middle
+    ImVec4 seen;             // its clip rectangle
+    std::string layer;       // texts that overlap on purpose are in different layers
+    bool covered = false;    // partly, by something opaque
+    bool cut = false;        // by the clip rectangle, unless it may be
+    bool shortened = false;  // ends in … for lack of room
 };
 
 class TextPainter {
@@ -41,6 +44,10 @@ public:
     /// Records drawn texts in each frame from now on.
     void note_drawn() { notes_ = true; }
     const std::vector<DrawnText>& drawn() const { return drawn_; }
+    /// Says what texts from now on may lose: lines that scroll their upper or lower part, parts of a word the
+    /// rest of it.
+    enum class MayCut { nothing, lines, words };
+    void may_cut(MayCut may) { may_cut_ = may; }
     /// Records that something opaque covers this area, in pixels.
     void cover(ImVec2 min, ImVec2 max);
     /// Draws on a page from now on: Pango for everything, a point as a CSS pixel.
@@ -64,6 +71,10 @@ public:
     /// Wraps at `wrap`; y is the top. Returns the height.
     float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
     float wrapped_height(float wrap, Font font, const std::string& text) const;
+    /// Returns from where to where consecutive parts of a line, which end at these bytes, are drawn. A part
+    /// of a character gets its share of it.
+    std::vector<std::pair<float, float>> parts(Font font, const std::string& text,
+                                               const std::vector<size_t>& ends) const;
     /// Truncates a text with … to fit.
     std::string fitted(Font font, const std::string& text, float room);
 
@@ -86,7 +97,9 @@ private:
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 
     bool notes_ = false;
-    std::vector<DrawnText> drawn_;  // in this frame
+    MayCut may_cut_ = MayCut::nothing;
+    std::vector<DrawnText> drawn_;     // in this frame
+    std::set<std::string> shortened_;  // while drawn texts are recorded
     ImDrawList* list_ = nullptr;
     const Canvas* page_ = nullptr;
     float scale_ = 1;

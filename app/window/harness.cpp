@@ -71,7 +71,9 @@ void Harness::list_texts() {
                          {"angle", d.angle},
                          {"seen", corners(d.seen)},
                          {"layer", d.layer},
-                         {"covered", d.covered}});
+                         {"covered", d.covered},
+                         {"cut", d.cut},
+                         {"shortened", d.shortened}});
     const CommandLine& last = lines_[taken_ - 1];
     texts_ +=
         json_text(Json{{"command", std::string(last.command->name) + " " + last.words}, {"texts", texts}}) +

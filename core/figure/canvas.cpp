@@ -128,7 +128,10 @@ std::vector<TextPiece> text_pieces(const std::string& text, double size, Face fa
         PangoRectangle box;
         pango_layout_iter_get_cluster_extents(at, nullptr, &box);
         const size_t begin = pango_layout_iter_get_index(at);
-        if (begin < text.size()) out.push_back({begin, text.size(), box.width / double(PANGO_SCALE)});
+        const PangoLayoutRun* run = pango_layout_iter_get_run_readonly(at);
+        if (begin < text.size())
+            out.push_back({begin, text.size(), box.width / double(PANGO_SCALE), box.x / double(PANGO_SCALE),
+                           run && run->item->analysis.level % 2 == 1});
     } while (pango_layout_iter_next_cluster(at));
     pango_layout_iter_free(at);
     std::sort(out.begin(), out.end(),
