@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/cast.h"
@@ -10,6 +11,7 @@
 #include "parts/controls.h"
 #include "parts/layer_heads.h"
 #include "parts/token_place.h"
+#include "parts/unseen.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -202,6 +204,24 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect nam
     }
 }
 
+/// Names the strongest keys above and below what is seen of the shown query's lines; a click scrolls to one.
+void mark_unseen_keys(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect above, Rect below) {
+    const auto cell = s.shown_cell();
+    if (s.ui.on_page() || !cell) return;
+    std::vector<float> weights(size_t(s.keys()), 0.0f);
+    for (const int h : drawn_heads(s))
+        for (const Link& link : links.of_head[h][cell->first])
+            weights[link.key] = std::max(weights[link.key], link.weight);
+    const auto weight = [&](int key) { return weights[key]; };
+    const int first = l.rows.row_at(l.rows.view.y + l.rows.h / 2),
+              last = l.rows.row_at(l.rows.view.bottom() - l.rows.h / 2);
+    for (const auto& [line, arrow, begin, end] :
+         {std::tuple{above, "↑", 0, first}, std::tuple{below, "↓", last + 1, s.keys()}}) {
+        const int chosen = draw_unseen(s, line, arrow, strongest_keys(weight, begin, end));
+        if (chosen >= 0) s.of<LinesState>().seen.y = l.rows.h * float(chosen) - l.rows.view.h / 2;
+    }
+}
+
 /// Names the focused query, and counts the lines if some are not drawn.
 std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in_sight,
                        const LineCount& of_query, float room) {
@@ -240,11 +260,14 @@ void draw_lines(Scene& s, Rect area) {
     if (!links) return;
     const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
                foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
+    const bool scrolls = kRowLeast * float(std::max(s.queries(), s.keys())) > rest.h && !s.ui.on_page();
+    const Rect below = scrolls ? take_bottom(rest, kUnseenLine) : Rect{};
     const LinesLayout l = arrange(s, rest);
     const auto above = [&](Rect column) {
         return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
     };
     caption(s.ui, above(l.queries), "query", Flush::right);
+    const float named = s.ui.text.width(kCaption, "key") + gap::medium;
     caption(s.ui, above(l.keys), "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
@@ -253,6 +276,12 @@ void draw_lines(Scene& s, Rect area) {
                     of_query = focused ? lines_of_query(s, *links, *focused) : LineCount();
     draw_all_lines(s, l, *links, in_sight, of_query);
     draw_bars(s, l, *links, names);
+    if (scrolls) {
+        Rect over = above(l.keys);
+        take_left(over, named);
+        over.w = l.keys.right() - over.x;
+        mark_unseen_keys(s, l, *links, over, {l.keys.x + gap::medium, below.y, l.keys.w, below.h});
+    }
     caption(s.ui, foot, caption_of(s, l, in_sight, of_query, foot.w));
 }
 

@@ -1,10 +1,12 @@
 #include "views/text/running_text.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "io/json.h"
 #include "parts/controls.h"
 #include "parts/map_parts.h"
+#include "parts/unseen.h"
 #include "views/combined_heads.h"
 #include "views/page.h"
 #include "views/tables.h"
@@ -58,38 +60,72 @@ void answer_text(Scene& s, const TextLayout& l, int query) {
     if (h.clicked) s.leave_text();
 }
 
+/// Draws a word: as a whole, or each token's part of it in the ink of its background.
+void draw_word(Ui& ui, const TextLayout& l, const TextFlow& flow, const TextWord& word,
+               const std::function<ImU32(int)>& ink) {
+    const auto draw = [&](int token) {
+        const Rect r = l.place(flow, word.first);
+        ui.text.draw(r.x - flow.places[word.first].x + word.x, r.middle_y(), flow.font, ink(token),
+                     word.text);
+    };
+    bool one_ink = true;
+    for (int i = 1; i < word.count; ++i) one_ink &= ink(word.first + i) == ink(word.first);
+    if (one_ink) return draw(word.first);
+    ui.text.may_cut(TextPainter::MayCut::words);
+    for (int i = word.first; i < word.first + word.count; ++i) {
+        ui.clip(inset(l.place(flow, i), 0, -gap::tight));
+        draw(i);
+        ui.unclip();
+    }
+    ui.text.may_cut(TextPainter::MayCut::lines);
+}
+
+/// A token with the sides of its word; a hairline parts it from the next.
+Rect back_of(const Ui& ui, const TextLayout& l, const TextFlow& flow, const TextWord& word, int token) {
+    Rect r = l.place(flow, token);
+    const bool left = token == (word.leftward ? word.first + word.count - 1 : word.first),
+               right = token == (word.leftward ? word.first : word.first + word.count - 1);
+    if (left) r = {r.x - kTokenSides, r.y, r.w + kTokenSides, r.h};
+    r.w += right ? kTokenSides - ui.line() : -ui.line();
+    return r;
+}
+
 void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const Shades shades = row_shades(s, query);
-    const auto [first, last] = tokens_in_sight(l, *l.keys);
-    s.of<RunningTextState>().first_in_sight = first;
-    for (int i = first; i < last; ++i) {
-        const Rect r = l.place(*l.keys, i);
-        const float w = p.at(query, i);
-        ImU32 ink = ui.colors->t3;  // masked: no background
-        if (w >= 0) {
-            const ImU32 back = color_at(map, shades.place(w, shades.largest));
-            ui.fill(r, back, 2);
-            ink = ink_on(back);
+    const auto seen = tokens_in_sight(l, *l.keys);
+    s.of<RunningTextState>().first_in_sight = seen.first;
+    const auto back = [&](int i) { return color_at(map, shades.place(p.at(query, i), shades.largest)); };
+    const auto ink = [&](int i) {
+        return p.at(query, i) < 0 ? ui.colors->t3 : ink_on(back(i));  // masked: no background
+    };
+    const auto [first, last] = words_of_range(*l.keys, seen);
+    for (size_t w = first; w < last; ++w) {
+        const TextWord& word = l.keys->words[w];
+        for (int i = word.first; i < word.first + word.count; ++i) {
+            const Rect r = back_of(ui, l, *l.keys, word, i);
+            if (p.at(query, i) >= 0) ui.fill(r, back(i), 2);
+            if (!l.queries && i == query) ui.frame(r, ui.colors->accent, 2, 2);
+            if (i == lit && i != query) ui.frame(r, ui.colors->hover, 2, 2);
+            ui.name("text/" + std::to_string(i), r);
         }
-        ui.text.draw(r.x + kTokenSides, r.middle_y(), l.keys->font, ink, s.key_labels()[i]);
-        if (!l.queries && i == query) ui.frame(r, ui.colors->accent, 2, 2);
-        if (i == lit && i != query) ui.frame(r, ui.colors->hover, 2, 2);
-        ui.name("text/" + std::to_string(i), r);
+        draw_word(ui, l, *l.keys, word, ink);
     }
 }
 
 void draw_queries(Scene& s, const TextLayout& l, int query) {
     if (!l.queries) return;
-    const auto [first, last] = tokens_in_sight(l, *l.queries);
-    for (int i = first; i < last; ++i) {
-        const Rect r = l.place(*l.queries, i);
-        s.ui.text.draw(r.x + kTokenSides, r.middle_y(), l.queries->font, s.ui.colors->t1,
-                       s.query_labels()[i]);
-        if (i == query) s.ui.frame(r, s.ui.colors->accent, 2, 2);
-        s.ui.name("text/query/" + std::to_string(i), r);
+    const auto [first, last] = words_of_range(*l.queries, tokens_in_sight(l, *l.queries));
+    for (size_t w = first; w < last; ++w) {
+        const TextWord& word = l.queries->words[w];
+        draw_word(s.ui, l, *l.queries, word, [&](int) { return s.ui.colors->t1; });
+        for (int i = word.first; i < word.first + word.count; ++i) {
+            const Rect r = back_of(s.ui, l, *l.queries, word, i);
+            if (i == query) s.ui.frame(r, s.ui.colors->accent, 2, 2);
+            s.ui.name("text/query/" + std::to_string(i), r);
+        }
     }
 }
 
@@ -119,6 +155,18 @@ std::string about_text(const Scene& s, const TextLayout& l) {
                              : " Click a token to make it the query.");
 }
 
+/// Names the strongest keys above and below what is seen; a click scrolls to one.
+void mark_unseen(Scene& s, const TextLayout& l, int query, Rect above, Rect below) {
+    const auto [first, last] = tokens_in_sight(l, *l.keys);
+    const auto weight = [&](int key) { return s.answer->picture->at(query, key); };
+    for (const auto& [line, arrow, begin, end] :
+         {std::tuple{above, "↑", 0, first}, std::tuple{below, "↓", last, s.keys()}}) {
+        const int chosen = draw_unseen(s, line, arrow, strongest_keys(weight, begin, end));
+        if (chosen >= 0)
+            s.of<RunningTextState>().seen.y = l.keys_from + l.keys->places[chosen].y - l.view.h / 2;
+    }
+}
+
 /// Returns a centered column of readable width.
 Rect text_room(Rect area) {
     Rect room = inset(area, size::center_pad, 0);
@@ -146,6 +194,12 @@ void draw_running_text(Scene& s, Rect area) {
     Rect room = text_room(rest);
     const Rect legend = take_top(room, kLegend), foot = take_bottom(room, kFoot);
     TextLayout l = arrange_text(s, room);
+    Rect above{}, below{};  // marks of what is out of sight
+    if (!ui.on_page() && l.height() > room.h) {
+        above = take_top(room, kUnseenLine);
+        below = take_bottom(room, kUnseenLine);
+        l = arrange_text(s, room);
+    }
     auto& seen = s.of<RunningTextState>().seen;
     seen.wide = room.w;
     seen.high = room.h;
@@ -156,13 +210,16 @@ void draw_running_text(Scene& s, Rect area) {
     answer_text(s, l, query);
     draw_legend(s, legend, query);
     ui.clip(room);
+    ui.text.may_cut(TextPainter::MayCut::lines);
     draw_queries(s, l, query);
     if (l.queries && l.keys_from > l.offset)
         ui.hairline(room.x, room.y + l.keys_from - gap::section - l.offset, room.right(),
                     room.y + l.keys_from - gap::section - l.offset);
     const auto hovered = s.session.selection.hovered.cell;
     draw_keys(s, l, query, hovered ? hovered->second : s.session.selection.locked ? cell->second : -1);
+    ui.text.may_cut(TextPainter::MayCut::nothing);
     ui.unclip();
+    if (above.h > 0) mark_unseen(s, l, query, above, below);
     caption(ui, foot, about_text(s, l));
 }
 

@@ -12,6 +12,18 @@ namespace headlight {
 
 struct View;
 
+/// A word, shaped as one whatever its tokens: Arabic letters join, signs stand on their letters.
+struct TextWord {
+    int first = 0, count = 1;  // its tokens
+    std::string text;
+    std::vector<size_t> ends;                                 // of each token's bytes in it
+    bool blank = false, ends_line = false, leftward = false;  // blank: before it
+    float x = 0, y = 0;
+};
+
+/// Returns the words of a stack's tokens.
+std::vector<TextWord> words_of_tokens(const Scene& scene, int stack);
+
 /// Caches the places of a stack's tokens, flowed in lines, until text, width or scale change.
 struct TextFlow {
     uint64_t of_sentence = 0;
@@ -19,6 +31,7 @@ struct TextFlow {
     float width = 0, scale = 0;
     bool on_page = false;
     Font font;
+    std::vector<TextWord> words;
     std::vector<Rect> places;  // of tokens, relative to the flow's corner
     float height = 0;
 };
@@ -32,7 +45,7 @@ struct RunningTextState {
     void visit(FieldVisitor& visitor);
 };
 
-inline constexpr float kTokenSides = 3;  // padding
+inline constexpr float kTokenSides = 2;  // padding of words
 
 /// Places the queries' text, if they are other tokens, above the keys'.
 struct TextLayout {
@@ -53,6 +66,8 @@ struct TextLayout {
 
 TextLayout arrange_text(Scene& scene, Rect room);
 void follow_query(Scene& scene, TextLayout& layout, int query);
+/// Returns the half-open range of words that have one of these tokens.
+std::pair<size_t, size_t> words_of_range(const TextFlow& flow, std::pair<int, int> tokens);
 /// Returns the half-open range of tokens in sight.
 std::pair<int, int> tokens_in_sight(const TextLayout& layout, const TextFlow& flow);
 

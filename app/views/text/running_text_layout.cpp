@@ -10,33 +10,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBlank = 6;
+constexpr float kBlank = 8;
 constexpr int kFewTokens = 120;  // up to which the text is large
-
-bool starts_with(const std::string& text, std::string_view mark) {
-    return text.compare(0, mark.size(), mark) == 0;
-}
-
-/// A vocabulary marks the start of words ("Ġcat", "▁cat") or their continuation ("##cat").
-enum class Blanks { marked, continued };
-
-Blanks blanks_of(const std::vector<std::string>& tokens) {
-    const bool marked = std::any_of(tokens.begin(), tokens.end(), [](const std::string& t) {
-        return starts_with(t, "Ġ") || starts_with(t, "▁");
-    });
-    return marked ? Blanks::marked : Blanks::continued;
-}
-
-bool has_blank_before(Blanks blanks, const std::string& token) {
-    if (blanks == Blanks::marked) return starts_with(token, "Ġ") || starts_with(token, "▁");
-    const bool closes =
-        token.size() == 1 && std::string_view(".,;:!?)]}'").find(token[0]) != std::string::npos;
-    return !starts_with(token, "##") && !closes;
-}
-
-bool breaks_line(const std::string& token) {
-    return starts_with(token, "Ċ") || starts_with(token, "\n") || token == "<0x0A>";
-}
 
 bool is_of(const TextFlow& f, const Scene& s, int stack, float width) {
     return f.of_sentence == s.sentence()->serial.value() && f.stack == stack && f.width == width &&
@@ -45,9 +20,63 @@ bool is_of(const TextFlow& f, const Scene& s, int stack, float width) {
 
 float line_height(Font font) { return font.points * 1.3f + 10; }
 
-/// Places the tokens of a stack in lines of this width.
+/// Mirrors words of a line that are read from right to left, each run of them by itself.
+void turn_leftward(std::vector<TextWord>& words, size_t first, const std::vector<float>& widths) {
+    for (size_t begin = first; begin < words.size(); ++begin) {
+        size_t end = begin;
+        while (end < words.size() && words[end].leftward) ++end;
+        if (end == begin) continue;
+        const float left = words[begin].x, right = words[end - 1].x + widths[end - 1];
+        for (; begin < end; ++begin) words[begin].x = left + right - words[begin].x - widths[begin];
+    }
+}
+
+/// Breaks the words into lines of a width; returns the width of each.
+std::vector<float> break_lines(Ui& ui, TextFlow& f, float step) {
+    std::vector<float> widths;
+    float x = 0, y = 0;
+    size_t line = 0;
+    const auto next_line = [&](size_t from) {
+        turn_leftward(f.words, line, widths);
+        line = from;
+        x = 0;
+        y += step;
+    };
+    std::vector<TextWord> words = std::exchange(f.words, {});
+    for (TextWord& word : words) {
+        const float wide = std::min(ui.text.width(f.font, word.text), f.width - 2 * kTokenSides);
+        if (x > 0 && word.blank) x += kBlank;
+        if (x > 0 && x + wide + 2 * kTokenSides > f.width) next_line(f.words.size());
+        word.x = x + kTokenSides;
+        word.y = y;
+        x += wide;
+        f.words.push_back(std::move(word));
+        widths.push_back(wide);
+        if (f.words.back().ends_line) next_line(f.words.size());
+    }
+    turn_leftward(f.words, line, widths);
+    return widths;
+}
+
+/// Splits a word that no line holds into its tokens.
+void split_wide_words(Ui& ui, TextFlow& f, const std::vector<std::string>& labels) {
+    std::vector<TextWord> out;
+    for (TextWord& word : f.words) {
+        if (word.count == 1 || ui.text.width(f.font, word.text) + 2 * kTokenSides <= f.width) {
+            out.push_back(std::move(word));
+            continue;
+        }
+        for (int i = 0; i < word.count; ++i) {
+            const std::string& label = labels[word.first + i];
+            out.push_back({word.first + i, 1, label, {label.size()}, word.blank && i == 0});
+        }
+        out.back().ends_line = word.ends_line;
+    }
+    f.words = std::move(out);
+}
+
+/// Places the tokens of a stack in lines of this width: each has its part of its word.
 TextFlow flow_of(const Scene& s, int stack, float width) {
-    const auto& tokens = s.sentence()->trace->request.inputs[stack].tokens;
     const auto& labels = s.sentence()->labels[stack];
     TextFlow f{s.sentence()->serial.value(),
                stack,
@@ -55,18 +84,19 @@ TextFlow flow_of(const Scene& s, int stack, float width) {
                s.ui.scale,
                s.ui.on_page(),
                isize(labels) > kFewTokens ? kBody : kTitle,
+               words_of_tokens(s, stack),
                {},
                0};
-    const Blanks blanks = blanks_of(tokens);
     const float step = line_height(f.font);
-    float x = 0, y = 0;
-    for (int i = 0; i < isize(labels); ++i) {
-        const float wide = std::min(s.ui.text.width(f.font, labels[i]) + 2 * kTokenSides, width);
-        if (i > 0 && has_blank_before(blanks, tokens[i])) x += kBlank;
-        if (x > 0 && x + wide > width) x = 0, y += step;
-        f.places.push_back({x, y, wide, step - gap::tight});
-        x += wide;
-        if (breaks_line(tokens[i])) x = 0, y += step;
+    split_wide_words(s.ui, f, labels);
+    const std::vector<float> widths = break_lines(s.ui, f, step);
+    for (size_t i = 0; i < f.words.size(); ++i) {
+        const TextWord& word = f.words[i];
+        const auto parts = s.ui.text.parts(f.font, word.text, word.ends);
+        for (const auto& [left, right] : parts) {
+            const float from = std::clamp(left, 0.0f, widths[i]), to = std::clamp(right, from, widths[i]);
+            f.places.push_back({word.x + from, word.y, to - from, step - gap::tight});
+        }
     }
     f.height = f.places.empty() ? 0 : f.places.back().bottom() + gap::tight;
     return f;
