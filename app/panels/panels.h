@@ -17,6 +17,8 @@ void draw_inspector(Scene& scene, Rect area);
 std::vector<JobRequest> inspector_jobs(const Scene& scene);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);
+/// Fills the center while the first model opens: what is being read, and what comes.
+void draw_first_opening(Scene& scene, Rect area);
 /// Height of the guide for new users, 0 if hidden; drawn after the widgets that it points at.
 float guide_height(const Scene& scene);
 void draw_guide(Scene& scene, Rect area);

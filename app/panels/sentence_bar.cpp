@@ -60,7 +60,10 @@ void draw_model_button(Scene& s, Rect r) {
         return;
     }
     ui.chevron(take_right(inside, gap::large, gap::small).middle(), 4, ui.colors->t3);
-    write(ui, inside, kBody, ui.colors->t1, s.model() ? s.model()->name : "opening…");
+    write(ui, inside, kBody, ui.colors->t1,
+          s.model()   ? s.model()->name
+          : s.opening ? "opening…"
+                      : "no model");
 }
 
 void draw_recorded(Scene& s, Rect r) {
@@ -111,7 +114,11 @@ void draw_live(Scene& s, Rect r) {
         ui.ring(dot, 3.5f, ui.colors->accent, 1.5f);
     else
         ui.disc(dot, 4, ui.colors->accent);
-    write(ui, r, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
+    write(ui, r, kCaption, ui.colors->t2,
+          s.sentence() ? "live"
+          : s.model()  ? "ready"
+          : s.opening  ? "opening"
+                       : "no model");
     if (!s.sentence()) return;
     const double took = s.answer->sentence->milliseconds;
     write(ui, r, kCaptionMono, ui.colors->t2, decimals(took, took < 10 ? 1 : 0) + " ms", Flush::right);
@@ -129,7 +136,7 @@ const PredictedTokens* shown_predictions(const Scene& s) {
     return it == all.end() ? &all[0] : &*it;
 }
 
-/// "was ball 99.4 %": the metric before the interventions, beside all tokens.
+/// "was ball 99.4 %": the metric before the interventions.
 std::string was_text(const Scene& s, float room) {
     constexpr float kLeast = 800;
     const MetricReport* m = metric_report(s);
@@ -207,15 +214,35 @@ void draw_next(Scene& s, Rect line, size_t count, const std::string& was) {
     caption(ui, line, was);
 }
 
+/// Draws two knobs on lines: settings in a low window.
+void draw_settings_sign(Scene& s, Rect& line) {
+    constexpr float kSide = 28, kLong = 16, kApart = 4, kKnob = 2.5f;
+    Ui& ui = s.ui;
+    const Rect r = band(take_right(line, kSide, gap::small), kSide);
+    const Hit h = ui.control("settings", r);
+    const bool on = s.session.shows(Sheet::settings);
+    const ImU32 ink = on ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2;
+    for (const float side : {-1.0f, 1.0f}) {
+        const float y = r.middle_y() + side * kApart, knob = r.middle_x() + side * kApart;
+        ui.polyline(std::array<ImVec2, 2>{{{r.middle_x() - kLong / 2, y}, {r.middle_x() + kLong / 2, y}}},
+                    ink, 1.5f);
+        ui.disc({knob, y}, kKnob + 2, ui.colors->bg1);
+        ui.ring({knob, y}, kKnob, ink, 1.5f);
+    }
+    ui.tooltip("settings", h, "Settings");
+    if (h.clicked) s.send("settings");
+}
+
 /// Draws Settings at the right end of a line.
 void draw_settings(Scene& s, Rect& line) {
+    if (line.h < size::chip) return draw_settings_sign(s, line);
     const float width = s.ui.text.width(kCaption, "Settings");
     if (s.ui.link("settings", line.right(), line.middle_y(), "Settings", s.session.shows(Sheet::settings)))
         s.send("settings");
     take_right(line, width, gap::wide);
 }
 
-constexpr float kExplain = 104;
+constexpr float kExplain = 104, kExplainLow = 92;
 
 /// Returns whether the button "Explain this" fits.
 bool offers_explanation(const Scene& s, float room) {
@@ -234,7 +261,8 @@ void draw_explain(Scene& s, Rect r) {
 }
 
 std::string count_text(const Scene& s) {
-    if (!s.sentence()) return s.model() && s.model()->config.can.read_image ? "no image" : "0 tokens";
+    if (!s.model()) return "";
+    if (!s.sentence()) return s.model()->config.can.read_image ? "no image" : "0 tokens";
     const auto& labels = s.sentence()->labels;
     if (labels.size() > 1)
         return std::to_string(labels[0].size()) + " and " + counted_tokens(isize(labels[1]));
@@ -250,8 +278,10 @@ void draw_tokens_line(Scene& s, Rect line) {
         const bool writes = shows_written(s);  // then the inspector shows the next tokens
         const bool explains = !writes && offers_explanation(s, line.w);
         Rect tokens = line;
-        if (explains) take_right(tokens, kExplain, gap::large);
-        const std::string was = writes ? "" : was_text(s, tokens.w);
+        const bool low = line.h < size::chip;
+        const float explain = low ? kExplainLow : kExplain;
+        if (explains) take_right(tokens, explain, low ? gap::small : gap::large);
+        const std::string was = writes || low ? "" : was_text(s, tokens.w);
         const size_t most = was.empty() ? kShownNext : kShownNext - 1,
                      count = writes ? 0 : std::min(most, next_count(s, tokens.w));
         const float beside = was.empty() ? 0 : ui.text.width(kCaption, was) + kApart;
@@ -259,8 +289,8 @@ void draw_tokens_line(Scene& s, Rect line) {
         take_right(tokens, 0, gap::medium);
         const float end = draw_tokens(s, tokens) + gap::medium, from = std::min(end, next.x);
         if (count) draw_next(s, {from, line.y, next.w, line.h}, count, was);
-        if (explains) draw_explain(s, {from + next.w + gap::small, line.y, kExplain, line.h});
-    } else if (!s.model() || !s.model()->config.can.read_image) {
+        if (explains) draw_explain(s, {from + next.w + gap::small, line.y, explain, line.h});
+    } else if (s.model() && !s.model()->config.can.read_image) {
         const bool failed = s.answer && !s.answer->text_error.empty();
         write(ui, line, kCaption, ui.colors->t2, failed ? s.answer->text_error : "or choose one below");
     }

@@ -4,6 +4,7 @@
 #include "panels/panels.h"
 #include "session/examples.h"
 #include "session/samples.h"
+#include "views/doors.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -91,6 +92,27 @@ void draw_recent(Scene& s, Rect rest) {
 }
 
 }  // namespace
+
+void draw_first_opening(Scene& s, Rect area) {
+    constexpr float kWide = 560, kTop = 41, kTitleLine = 32, kRow = 30, kNumber = 24;
+    Ui& ui = s.ui;
+    Rect rest = inset(area, std::max(size::center_pad, (area.w - kWide) / 2), kTop);
+    write(ui, take_top(rest, kTitleLine), kTitle, ui.colors->t1, "Opening " + s.opening->name + "…");
+    write(ui, take_top(rest, kRow, gap::large), kBody, ui.colors->accent_text,
+          std::string(s.opening->progress.step.load()) + "…");
+    ui.name("opening/first", rest);
+    ui.hairline(rest.x, rest.y, rest.right(), rest.y);
+    take_top(rest, gap::medium);
+    caption(ui, take_top(rest, kRow), "Then ask, of any sentence:");
+    int digit = 1;
+    for (const GroupRow& group : view_groups()) {
+        if (rest.h < kRow) return;
+        Rect line = take_top(rest, kRow);
+        write(ui, take_left(line, kNumber), kCaptionMono, ui.colors->t3, std::to_string(digit++));
+        write(ui, take_left(line, line.w / 4), kBody, ui.colors->t1, group.name);
+        write(ui, line, kBody, ui.colors->t2, group.question);
+    }
+}
 
 void draw_start_sentences(Scene& s, Rect area) {
     constexpr float kWide = 680, kMaxLeft = 192, kTop = 41;

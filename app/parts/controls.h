@@ -78,6 +78,9 @@ std::string token_at(const std::vector<std::string>& labels, int position);
 /// Draws a cross that closes a bar, at the end of a line, and takes its room; returns whether it was clicked.
 bool press_cross(Ui& ui, const std::string& path, Rect& line);
 
+/// Of the button that opens a closed inspector, and what it takes of the header's right end.
+inline constexpr float kHandleWide = 22, kHandleRoom = kHandleWide + gap::tight;
+
 struct InspectorState {
     bool open = true;
     bool handle = false;  // closed: the header has a button that opens it

@@ -313,6 +313,40 @@ void draw_result_fold(Scene& s, Column& c) {
     if (open) draw_result(s, c);
 }
 
+void draw_short_result(Scene& s, Column& c, float bottom) {
+    constexpr float kStep = 24;
+    Ui& ui = s.ui;
+    const MetricReport* m = metric_report(s);
+    if (!m || !m->changed) return;
+    c.rule();
+    ui.name("effects/short", c.line());
+    Rect head = c.line();
+    take_left(head, write(ui, head, kCaption, ui.colors->t3, "Result"), gap::small);
+    write(ui, head, kCaptionMono, ui.colors->t1, result_name(s, m->metric), Flush::right);
+    c.skip(kStep);
+    write(ui, c.line(), kBodyMono, ui.colors->t2, metric_value(m->metric.kind, m->before));
+    c.skip(kStep);
+    write(ui, c.line(), kTitleMono, ui.colors->accent_text, "→ " + metric_value(m->metric.kind, m->now));
+    c.skip(kStep + gap::tight);
+    c.pair(shows_percents(m->metric.kind) ? "points" : "change", shown_change(*m));
+    if (m->metric.a >= 0)
+        c.pair("Δ log p", effect_text(MetricKind::log_probability, (m->now - m->before).log_probability));
+    if (m->effects.empty() || c.y + 3 * kStep > bottom) return;
+    c.rule();
+    caption(ui, c.line(), "Top movers");
+    caption(ui, c.line(), "%", Flush::right);
+    c.skip(kStep);
+    for (const ProbabilityChange& p : m->effects) {
+        if (c.y + kStep / 2 > bottom) return;
+        Rect line = c.line();
+        const std::string after = percent_number(p.b);
+        write(ui, take_right(line, ui.text.width(kCaptionMono, after), gap::small), kCaptionMono,
+              change_ink(ui, p.b - p.a), after, Flush::right);
+        write(ui, line, kCaptionMono, ui.colors->t1, p.label);
+        c.skip(kStep);
+    }
+}
+
 void draw_result_line(Scene& s, Rect line) {
     Ui& ui = s.ui;
     const MetricReport* m = metric_report(s);

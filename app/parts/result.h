@@ -17,6 +17,8 @@ bool shows_result(const Scene& scene);
 void draw_result_inspector(Scene& scene, Rect area, bool offers = true);
 /// Draws a fold above an inspector's own numbers: one line, or all of the result.
 void draw_result_fold(Scene& scene, Column& column);
+/// Draws the metric and the tokens that moved most in a narrow column, down to `bottom`.
+void draw_short_result(Scene& scene, Column& column, float bottom);
 /// "ball 99.4 % → 9.5 %  −89.9 points  Δ log p −2.34  Δ logit −9.84": in a line, as much of it as fits.
 void draw_result_line(Scene& scene, Rect line);
 

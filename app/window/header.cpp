@@ -107,7 +107,7 @@ void draw_header(Scene& s, Rect r, const View& shown, float left) {
     const float end = draw_title(s, r, shown, on), pad = low ? gap::large : gap::wide;
     const float usual = left + (low ? kPillsFromLow : kPillsFrom) + pad;
     float x = std::max(usual, end + gap::large);
-    const float right = r.right() - pad - (s.of<InspectorState>().handle ? gap::small : 0);
+    const float right = r.right() - (s.of<InspectorState>().handle ? kHandleRoom + gap::small : pad);
     const bool tools = shown.tools && s.sentence() && right - x > kRoomOfPills;
     const float taken = tools ? shown.tools(s, {x, r.y, right - x, r.h}) + gap::medium : 0;
     if (on) {

@@ -52,8 +52,9 @@ bool Keyboard::act_on(const KeyPress& press) {
     return true;
 }
 
-/// Types and edits in the focused field, else in the sentence.
+/// Types and edits in the focused field, else in the sentence where it can be edited.
 void Keyboard::type(KeyPress press) {
+    if (!state_.fields.typed() && !state_.ui->widgets.count("sentence")) return;
     if (!state_.ui->focus().empty() && !press.text.empty()) state_.ui->drop_focus();
     Input one;
     one.keys.push_back(std::move(press));

@@ -22,7 +22,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHandle = 22, kHandleHigh = 24, kBar = 40, kBarLow = 32;
+constexpr float kHandleHigh = 24, kBar = 40, kBarLow = 32;
 constexpr float kQuestions = 40, kQuestionsLow = 32, kHeaderLow = 32;
 constexpr float kLowWindow = 800, kNarrowWindow = 1180;
 /// Minimum sizes; below them a part is left out: the head list, the sentence bar's second line and the status
@@ -38,7 +38,8 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
     Ui& ui = s.ui;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
-    const Rect handle{(open ? panel.x : panel.right()) - kHandle, panel.y + gap::tight, kHandle, kHandleHigh};
+    const Rect handle{open ? panel.x - kHandleWide : panel.right() - kHandleRoom, panel.y + gap::tight,
+                      kHandleWide, kHandleHigh};
     const Hit h = ui.control("inspector", handle);
     ui.fill(handle, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(handle, ui.colors->l2, 1, size::corner);
@@ -167,15 +168,19 @@ void draw_middle(Scene& s, const Places& p, const View* view) {
     if (view) draw_header(s, header, *view, p.left);
     if (s.sentence())
         draw_center(s, center, *view);
+    else if (!view && s.opening)
+        draw_first_opening(s, center);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
         draw_start_sentences(s, center);
     fade_old(s, "center", center);
     if (generation > 0) draw_generation_bar(s, {middle.x, center.bottom(), middle.w, generation}, !lists);
 }
 
-/// Puts the caret back into the sentence where the field that has it is not drawn.
+/// Takes the caret from a field that is not drawn: back into the sentence, if that is.
 void leave_hidden_field(Scene& s) {
+    const bool sentence = s.ui.widgets.count("sentence") > 0;
     if (s.fields.other.focused && !s.ui.widgets.count("other")) s.fields.focus(s.fields.sentence);
+    if (s.fields.sentence.focused && !sentence) s.fields.leave();
 }
 
 }  // namespace
@@ -195,7 +200,7 @@ void draw_parts(Scene& s, Rect w) {
         draw_only_view(s, p, *view);
     } else {
         if (p.listed) draw_list(s, p.list);
-        const bool over = p.narrow && !p.closed;
+        const bool over = p.narrow && !p.closed && view;
         if (over) draw_over(s, p.panel, p.inspector, [&] { draw_panel(s, p.panel, view); });
         draw_middle(s, p, view);
         if (over)

@@ -223,3 +223,135 @@ def the_map_has_one_row_of_controls_in_a_narrow_window(display):
         )
         w.key("Escape")
         w.wait(lambda r: "colors" not in r["widgets"] and r["text"] == LILY)
+
+
+def a_small_window_keeps_map_chips_and_numbers(display):
+    """At 1,024 × 700 with both bars open: title, color bar, a map of 420 points, all labels of its
+    tokens; without them all 17 chips. The button of the inspector is whole."""
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LILY,
+        "--head",
+        "1.2",
+        "--lock",
+        "16,4",
+        "--report-texts",
+        size="1024x700",
+    ) as w:
+        r = w.settled()
+        w.key("Escape")
+        r = w.wait(lambda r: {f"chip/{i}" for i in range(17)} <= set(r["widgets"]))
+        assert "chips/more" not in r["widgets"] and "chips/back" not in r["widgets"]
+        assert "predictions/explain" in r["widgets"]
+        for commands in ("Generate", "Mask and ablate", "Heat map"):
+            w.show(commands)
+        r = w.wait(
+            lambda r: (
+                "generation/step" in r["widgets"]
+                and "brush" in r["widgets"]
+                and "map/column" in r["widgets"]
+                and not r["busy"]
+            )
+        )
+        _, top, wide, high = r["widgets"]["map"]
+        assert wide >= 420 and high >= 420, (wide, high)
+        x, _, column, _ = r["widgets"]["map/column"]
+        assert column >= 124 and x + column <= 1024, (x, column)
+        x, _, handle, _ = r["widgets"]["inspector"]
+        assert x + handle <= 1022, (x, handle)
+        assert {"Head 1.2", "weight", "key →", "query ↓", "red attends to"} <= set(r["texts"])
+        for token in set(r["tokens"]):
+            assert r["texts"].count(token) >= 2 * r["tokens"].count(token), token
+        w.click("map", 4.5 / len(r["tokens"]), 16.5 / len(r["tokens"]))
+        w.key("ctrl+i")
+        w.wait(lambda r: "inspector/panel" in r["widgets"] and "map/column" not in r["widgets"])
+
+
+def the_column_beside_a_small_map_tells_the_result(display):
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LILY,
+        "--head",
+        "1.2",
+        "--do",
+        "lock 16,4; mask 16>4",
+        "--report-texts",
+        size="1024x700",
+    ) as w:
+        r = w.wait(lambda r: "effects/short" in r["widgets"] and not r["busy"])
+        assert {"99.4 %", "→ 84.6 %", "Top movers", "balloon"} <= set(r["texts"]), r["texts"]
+        w.click("save")
+        w.wait(lambda r: "figure/width" in r["widgets"] or "save path" in r["widgets"])
+
+
+LONG = "In " + " ".join(f"the boy number {i} saw a dog" for i in range(60))
+
+
+def what_a_long_text_hides_is_named(display):
+    """Text, Lines and the enlarged map: the strongest keys out of sight, with their weights; a
+    click scrolls to one."""
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LONG,
+        "--do",
+        "head 1.5; view text",
+        "--report-texts",
+        size="1024x700",
+    ) as w:
+        r = w.settled()
+        last = len(r["tokens"]) - 1
+        assert last >= 300, last
+        w.key("Escape")
+        for view in ("text", "lines"):
+            w.show(view.capitalize())
+            r = w.wait(
+                lambda r: (
+                    r["view"] == view.capitalize()
+                    and not r["busy"]
+                    and any(path.startswith("unseen/") for path in r["widgets"])
+                )
+            )
+            path = next(path for path in r["widgets"] if path.startswith("unseen/"))
+            key = path.split("/")[1]
+            assert any(
+                re.fullmatch(rf"[↑↓] {key} \S+ 0\.\d+", text) for text in r["texts"]
+            ), r["texts"]
+            assert f"{'lines/key' if view == 'lines' else 'text'}/{key}" not in r["widgets"]
+            w.click(path)
+            w.wait(
+                lambda r: f"{'lines/key' if view == 'lines' else 'text'}/{key}" in r["widgets"]
+            )
+
+
+def sub_words_are_set_as_one_word(display):
+    """The parts of a word touch, Arabic runs from right to left in one shape, the bytes of a
+    character share it."""
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        "Lily saw مرحبا بالعالم and 天地 today Supercalifragilistic",
+        "--view",
+        "text",
+        "--report-texts",
+    ) as w:
+        r = w.settled()
+        tokens = r["tokens"]
+        at = [r["widgets"][f"text/{i}"] for i in range(len(tokens))]
+        assert {"مرحبا", "بالعالم"} <= set(r["texts"]), r["texts"]
+        assert not [text for text in r["texts"] if re.fullmatch(r".* \d/\d", text)], r["texts"]
+        rows = lambda a, b: abs(at[a][1] - at[b][1]) < 1
+        parts = [i for i, t in enumerate(tokens) if "super" in t.lower() or "frag" in t.lower()]
+        for i in range(parts[0], len(tokens) - 1):
+            if rows(i, i + 1):
+                assert 0 <= at[i + 1][0] - (at[i][0] + at[i][2]) <= 2, (tokens[i], at[i], at[i + 1])
+        arabic = [i for i, t in enumerate(tokens) if any("\u0600" <= c <= "\u06ff" for c in t)]
+        for a, b in zip(arabic, arabic[1:]):
+            if rows(a, b):
+                assert at[b][0] < at[a][0], "right to left"

@@ -290,3 +290,22 @@ def a_gguf_file_shows_its_shared_heads(display):
         assert r["tokens"][0] == "<s>"
         assert "group/1" in r["widgets"]
         assert "group/2" not in r["widgets"]
+
+
+def keys_of_a_trace_reach_no_hidden_field(display):
+    """A trace shows no field to type in: the first Esc unlocks the cell, digits open questions."""
+    folder = Path(tempfile.mkdtemp(prefix="headlight-trace-"))
+    path = folder / "lily.safetensors"
+    subprocess.run([PROGRAM, "trace", "--text", LILY, "-o", path], check=True)
+    with Window(PROGRAM, display, "--trace", path, "--lock", "16,4") as w:
+        text = w.wait(lambda r: "recorded" in r["widgets"] and not r["busy"])["text"]
+        w.wait(lambda r: not r["field_focused"] and r["locked"] == [16, 4])
+        w.key("2")
+        w.wait(lambda r: r["door"] not in ("Heat map", ""))
+        w.key("1")
+        w.wait(lambda r: r["door"] == "Heat map" and r["locked"] == [16, 4])
+        w.key("Escape")
+        w.wait(lambda r: r["locked"] is None)
+        w.type("xyz")
+        assert w.wait(lambda r: not r["busy"])["text"] == text
+    shutil.rmtree(folder)

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from places import PROGRAM, SENTENCE
+from places import LILY, PROGRAM, REFERENCE, SENTENCE
 
 SLACK = 2  # points that texts may share
 
@@ -151,3 +151,44 @@ def no_text_stands_over_another(display):
         assert not found, f"{size} at {scale}, {before}: " + "; ".join(
             f"{command}: {some[:4]}" for command, some in found.items()
         )
+
+
+MODELS = {  # options of the window, and views that are another model's
+    "stories": (["--text", LILY, "--head", "1.2", "--lock", "16,4"], {"picture", "alignment"}),
+    "translator": (["--model", "translator", "--text", "The cat sat."], {"picture"}),
+    "vit": (
+        ["--model", str(REFERENCE / "vit"), "--text", str(REFERENCE / "vit/image.png")],
+        {"lines", "text", "alignment"},
+    ),
+    "bert": (
+        ["--model", str(REFERENCE / "bert"), "--text", "the [MASK] sat on the mat"],
+        {"picture", "alignment"},
+    ),
+}
+
+
+def _is_long_by_itself(text, given):
+    """A token, a name or a path of the user's, which no window can promise to hold."""
+    begin = text.removesuffix("…").strip("“” ")
+    return any(begin in long for long in given)
+
+
+def no_text_is_cut(display):
+    """In no view of any kind of model a text leaves its box or is shortened for lack of room, in
+    the smallest and in the usual window; lines that scroll may be cut at the ends of their area,
+    and what the user typed may be shortened."""
+    for model, (options, foreign) in MODELS.items():
+        shown = [view for view in _shown() if view.split(";")[0].split()[1] not in foreign]
+        if model != "stories":
+            shown = [view for view in shown if not view.startswith("learn")]
+        for size in ("1024x700", "1600x1000"):
+            found = {}
+            for line in _listed(display, size, 1, *options, "--do", "; ".join(shown)):
+                cut = {
+                    t["text"]
+                    for t in line["texts"]
+                    if t["cut"] or (t["shortened"] and not _is_long_by_itself(t["text"], options))
+                }
+                if cut:
+                    found[line["command"]] = sorted(cut)[:8]
+            assert not found, f"{model} at {size}: {found}"

@@ -53,7 +53,7 @@ bool compares_texts(const Scene& s) {
            s.session.document.comparison.what == Compared::models;
 }
 
-void draw_compare_toolbar(Scene& s, Toolbar bar) {
+void draw_compare_toolbar(Scene& s, Toolbar bar, bool saves) {
     constexpr float kSave = 136, kLeastRest = 88;
     const Comparison& compared = s.session.document.comparison;
     bar.choose("Show", "compare/show", {std::begin(kShow), std::end(kShow)}, s.of<CompareState>().show);
@@ -70,7 +70,7 @@ void draw_compare_toolbar(Scene& s, Toolbar bar) {
     if (compares_texts(s) && !compared.alignment.by_hand.empty() &&
         bar.link("compare/untie", "Reset alignment"))
         s.send("reset alignment");
-    if (bar.rest().w < kSave + kLeastRest) return;
+    if (!saves || bar.rest().w < kSave + kLeastRest) return;
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }
 
@@ -267,7 +267,7 @@ void draw_compare(Scene& s, Rect area) {
         draw_result_inspector(s, panel, false);
     }
     if (!s.ui.on_page()) {
-        draw_compare_toolbar(s, view_toolbar(s.ui, rest));
+        draw_compare_toolbar(s, view_toolbar(s.ui, rest), !beside);  // the panel has Save
         draw_other_field(s, rest);
     }
     const bool changes = s.session.document.comparison.what == Compared::changes;

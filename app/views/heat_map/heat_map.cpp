@@ -9,6 +9,7 @@
 #include "parts/intervention_rules.h"
 #include "parts/interventions.h"
 #include "parts/map_parts.h"
+#include "parts/unseen.h"
 #include "views/tables.h"
 #include "views/views.h"
 
@@ -225,6 +226,31 @@ void draw_ablated(Scene& s, const MapLayout& l) {
     }
 }
 
+/// Names the strongest keys of the shown query that an enlarged map hides; a click scrolls to one.
+void mark_unseen_cells(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    if (l.all_seen() || !cell) return;
+    constexpr float kWide = 150;
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    auto& seen = s.of<HeatMapState>().seen;
+    const int first = rows ? l.column_at(l.view.x) : l.row_at(l.view.y),
+              last = rows ? l.column_at(l.view.right()) : l.row_at(l.view.bottom());
+    const auto weight = [&](int key) { return s.answer->picture->at(cell->first, key); };
+    const float y = rows ? between(l.middle_y(cell->first), l.view.y + kUnseenLine / 2,
+                                   l.view.bottom() - kUnseenLine / 2)
+                         : 0,
+                x = rows ? 0 : between(l.middle_x(cell->first) - kWide / 2, l.view.x, l.view.right() - kWide);
+    for (const bool before : {true, false}) {
+        auto keys = strongest_keys(weight, before ? 0 : last + 1, before ? first : s.keys());
+        keys.resize(std::min<size_t>(keys.size(), 1));
+        const Rect at = rows ? Rect{before ? l.view.x + gap::tight : l.view.right() - kWide - gap::tight,
+                                    y - kUnseenLine / 2, kWide, kUnseenLine}
+                             : Rect{x, before ? l.view.y : l.view.bottom() - kUnseenLine, kWide, kUnseenLine};
+        const int chosen = draw_unseen(s, at, rows ? before ? "←" : "→" : before ? "↑" : "↓", keys);
+        if (chosen < 0) continue;
+        (rows ? seen.x : seen.y) = l.w * (float(chosen) + 0.5f) - (rows ? l.view.w : l.view.h) / 2;
+    }
+}
+
 }  // namespace
 
 void draw_heat_map(Scene& s, Rect area) {
@@ -250,8 +276,10 @@ void draw_heat_map(Scene& s, Rect area) {
     if (s.session.selection.hovered.cell && s.holds(*s.session.selection.hovered.cell))
         draw_cross(s, l, *s.session.selection.hovered.cell,
                    s.session.selection.locked == s.session.selection.hovered.cell);
+    mark_unseen_cells(s, l, cell);
     draw_color_scale(s, l, cell);
     draw_map_caption(s, l, area);
+    draw_map_column(s, l, cell);
 }
 
 namespace {

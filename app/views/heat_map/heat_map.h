@@ -23,6 +23,7 @@ constexpr float kRoomForTag = 560, kTagLine = 26;  // a line about the head, und
 
 struct MapLayout : Grid {
     TokenAxis down, across;  // names of rows and of columns
+    Rect column{};           // numbers of the cell beside the color bar; no width: none
     float bar_height() const { return std::max(view.h, 120.0f); }
     bool all_seen() const { return w * float(columns) <= view.w + 1 && h * float(rows) <= view.h + 1; }
 };
@@ -40,6 +41,8 @@ float draw_heat_map_tools(Scene& scene, Rect row);
 void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
+/// Draws what a closed inspector would show first: the cell, the result or the row, what the head does.
+void draw_map_column(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 
 void draw_heat_map(Scene& scene, Rect area);
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool);

@@ -18,7 +18,7 @@ constexpr float kColorBar = 13;
 
 /// Opens the token menu by right click on a label.
 void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) {
-    const Rect beside{l.view.x - kMapNames, l.view.y, kMapNames, l.view.h},
+    const Rect beside{l.view.x - l.down.room, l.view.y, l.down.room, l.view.h},
         above{l.view.x, l.view.y - kNumberedNames, l.view.w, kNumberedNames};
     const Hit over = s.ui.over(down ? beside : above);
     const AttentionBlock block = s.model()->config.block(s.block());
@@ -47,7 +47,8 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
     if (cell)
         bar.marked =
             shades.place(s.weight(cell->first, cell->second), s.answer->picture->largest_of_row(cell->first));
-    draw_color_bar(s.ui, bar, {l.view.right() + gap::section, l.view.y, kColorBar, l.bar_height()});
+    const float apart = l.column.w > 0 ? gap::wide : gap::section;
+    draw_color_bar(s.ui, bar, {l.view.right() + apart, l.view.y, kColorBar, l.bar_height()});
 }
 
 namespace {
@@ -103,15 +104,16 @@ float draw_tag_line(Scene& s, Rect foot, float below) {
 void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
     constexpr float kLine = 17, kAt = 20, kApart = 20, kLeastFoot = 36;
     Ui& ui = s.ui;
+    if (l.column.w > 0 && area.h < kRoomForTag) return;  // the column says it
     const std::string weights = about_weights(s, l), cells = about_cells(s, l);
     const float words = ui.text.width(kCaption, weights + cells);
+    const float right = l.column.w > 0 ? l.column.x : area.right();
     Rect line{l.view.x, 0,
-              std::max(l.view.w, std::min(area.right() - size::center_pad - l.view.x, words + 2 * kApart)),
-              kLine};
+              std::max(l.view.w, std::min(right - size::center_pad - l.view.x, words + 2 * kApart)), kLine};
     const float bottom = l.view.y + std::max(l.view.h, l.bar_height()), under = area.bottom() - bottom;
     const bool low = under < kLeastFoot;
     line.y = bottom + (low ? under / 2 : kAt) - kLine / 2;
-    const Rect foot{l.view.x, line.y, area.right() - l.view.x - gap::small, kLine};
+    const Rect foot{l.view.x, line.y, right - l.view.x - gap::small, kLine};
     if (const float high = draw_tag_line(s, foot, area.h < kRoomForTag ? 0 : kTagLine);
         high > 0 && area.h < kRoomForTag)
         return;

@@ -13,37 +13,80 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136;
+constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kColorBarBeside = 88;
+constexpr float kLow = 560;
 
 /// Returns the room above the names and below the map: less in a low area.
 struct MapMargins {
-    float level, leaning, least, foot;
+    float level, slanted, upright, least, foot;
+    float above(Lean lean) const {
+        return lean == Lean::level ? level : lean == Lean::slanted ? slanted : upright;
+    }
 };
 MapMargins margins_in(Rect area) {
-    constexpr float kLow = 560;
-    return area.h < kLow ? MapMargins{6, -4, 44, 22} : MapMargins{16, 6, 60, 42};
+    return area.h < kLow ? MapMargins{6, -4, -10, 44, 22} : MapMargins{16, 6, 6, 60, 42};
 }
 
+/// The widths beside the cells: of the row names, of the color bar, and of a column of numbers.
+struct MapSides {
+    float names = kMapNames, bar = kColorBarRoom, column = 0;
+};
+
 /// Returns the part of the area that the map may fill, below `above`.
-Rect room_for_map(Rect area, float above) {
+Rect room_for_map(Rect area, float above, const MapSides& sides) {
     Rect r = area;
     take_top(r, above);
-    take_bottom(r, margins_in(area).foot + (area.h < kRoomForTag ? 0 : kTagLine));
-    take_left(r, size::center_pad + kMapNames, gap::tight);
-    take_right(r, kColorBarRoom);
+    if (sides.column > 0 && area.h < kLow)
+        take_bottom(r, gap::close);  // the column has the caption
+    else
+        take_bottom(r, margins_in(area).foot + (area.h < kRoomForTag ? 0 : kTagLine));
+    take_left(r, size::center_pad + sides.names, gap::tight);
+    take_right(r, sides.bar + sides.column);
     return r;
 }
 
+/// How large the cells are, and the room that they may fill.
+struct MapFit {
+    Rect room;
+    Lean lean = Lean::level;
+    float fits = 1, cell = 1;  // where all are seen, and enlarged
+};
+
 /// Rounds a cell's side so that pixels cover whole cells, or cells whole pixels.
-float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) {
-    constexpr float kLeastFitting = 1e-3f;  // stays positive in an area of any size
-    const float fits =
-        std::max(kLeastFitting, std::min({room.w / float(columns), room.h / float(rows), kLargestCell}));
-    seen.max = kLargestEnlarged / fits;
-    seen.zoom = std::clamp(seen.zoom, 1.0f, seen.max);
-    const float cell = fits * seen.zoom, pixels = cell * ui.scale;
+float rounded_side(const Ui& ui, float cell) {
+    const float pixels = cell * ui.scale;
     if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;
     return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
+}
+
+/// Turns the names above before any is left out.
+MapFit fit_map(Ui& ui, Rect area, const MapLayout& l, const MapSides& sides, float zoom) {
+    constexpr float kLeastFitting = 1e-3f;  // stays positive in an area of any size
+    const float widest = l.across.widest(ui, l.columns);
+    const MapMargins margins = margins_in(area);
+    MapFit out;
+    for (const Lean lean : {Lean::level, Lean::slanted, Lean::upright}) {
+        const float above = std::max(margins.least, names_height(lean, widest, true) + margins.above(lean));
+        out.lean = lean;
+        out.room = room_for_map(area, above, sides);
+        out.fits =
+            std::max(kLeastFitting,
+                     std::min({out.room.w / float(l.columns), out.room.h / float(l.rows), kLargestCell}));
+        out.cell = rounded_side(ui, out.fits * std::clamp(zoom, 1.0f, kLargestEnlarged / out.fits));
+        if (lean >= lean_of(widest, out.cell)) break;
+    }
+    return out;
+}
+
+/// Returns the sides with a column of numbers where the inspector is shut and the map leaves it room: it
+/// costs the cells nothing, or leaves a map of `kLeastMap`.
+MapSides sides_of(const Scene& s, Rect area, const MapLayout& l) {
+    constexpr float kLeastColumn = 124, kLeastMap = 420, kNumbers = 38;
+    if (!s.of<InspectorState>().handle || s.session.presenting) return {};
+    const float names = std::min(kMapNames, l.down.widest(s.ui, l.rows) + kNumbers);
+    const MapSides with{names, kColorBarBeside, kLeastColumn};
+    const float usual = fit_map(s.ui, area, l, {}, 1).cell, cell = fit_map(s.ui, area, l, with, 1).cell;
+    return cell >= usual || cell * float(l.columns) >= kLeastMap ? with : MapSides{};
 }
 
 /// Returns the cell to scroll to, once: a newly locked cell, or the last one after typing.
@@ -87,7 +130,7 @@ const std::vector<std::string>& map_labels(const Scene& s, bool down) {
 }
 
 float room_beside_map(Rect area, const MapLayout& l) {
-    return std::max(0.0f, std::floor(room_for_map(area, 0).w - l.view.w));
+    return std::max(0.0f, std::floor(room_for_map(area, 0, {}).w - l.view.w));
 }
 
 MapLayout arrange_map(Scene& s, Rect area) {
@@ -97,20 +140,19 @@ MapLayout arrange_map(Scene& s, Rect area) {
     l.columns = isize(map_labels(s, false));
     l.down = axis_of(s, true);
     l.across = axis_of(s, false);
-    const float widest = l.across.widest(s.ui, l.columns);
-    Rect room;
-    for (const Lean lean : {Lean::level, Lean::slanted, Lean::upright}) {
-        l.across.lean = lean;
-        const MapMargins margins = margins_in(area);
-        const float names = names_height(lean, widest, true),
-                    above = std::max(margins.least,
-                                     names + (lean == Lean::level ? margins.level : margins.leaning));
-        room = room_for_map(area, above);
-        l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
-        if (lean >= lean_of(widest, l.w)) break;
-    }
-    const Rect whole = l.whole();
+    const MapSides sides = sides_of(s, area, l);
+    l.down.room = sides.names;
+    const MapFit fit = fit_map(s.ui, area, l, sides, state.seen.zoom);
+    l.across.lean = fit.lean;
+    l.w = l.h = fit.cell;
+    state.seen.max = kLargestEnlarged / fit.fits;
+    state.seen.zoom = std::clamp(state.seen.zoom, 1.0f, state.seen.max);
+    const Rect whole = l.whole(), room = fit.room;
     l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};
+    if (sides.column > 0) {
+        l.column = area;
+        take_left(l.column, l.view.right() + sides.bar - area.x);
+    }
     follow(s, l);
     state.seen.wide = l.view.w;
     state.seen.high = l.view.h;
