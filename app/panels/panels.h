@@ -11,6 +11,9 @@ namespace headlight {
 /// The notice to show: the last message, else how much of a long text is read.
 std::string shown_notice(const Scene& scene);
 
+/// The predictions to show: those of the focused position, else the first; or null.
+const PredictedTokens* shown_predictions(const Scene& scene);
+
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
 /// What the inspector of a cell measures in the background.

@@ -2,22 +2,31 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "io/json.h"
-#include "paint/layout.h"
-#include "parts/controls.h"
 #include "session/adopt.h"
 #include "session/commands/commands.h"
-#include "views/page.h"
+#include "views/doors.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kPresentHead = 56, kHintLine = 36;
-
 constexpr const char* kSlideOf = "slide_of";  // name of the model that a slide shows, beside its "model"
+constexpr const char *kSlideTitle = "slide_title", *kSlideSteps = "slide_steps";
+constexpr const char* kOfPresentation[] = {kSlideTitle, kSlideSteps};  // no part of its picture
+
+/// "Heat map, head 1.2".
+std::string title_of_view(const CommandContext& c) {
+    const View& view = shown_view(c.session, *c.model());
+    const Door* door = shown_door(c.session, *c.model());
+    const Selection& s = c.session.selection;
+    const std::string name = door ? door->name : view.name;
+    if (view.shows != View::Shows::head) return name;
+    return name + ", head " + head_name(c.model()->config, s.block, s.head);
+}
 
 /// The state of a slide, as a workspace spells it.
 Result<std::string> slide_of(const CommandContext& c) {
@@ -32,12 +41,18 @@ Result<std::string> slide_of(const CommandContext& c) {
     TRY_STATUS(writer.status());
     for (const char* not_its : {"slides", "other_models"}) root.erase(not_its);
     root[kSlideOf] = c.model()->name;
+    root[kSlideTitle] = title_of_view(c);
     return json_text(root);
 }
 
 std::string word_of(const Json& slide, const char* key) {
     const auto found = slide.is_object() ? slide.find(key) : slide.end();
     return slide.is_object() && found != slide.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool goes_by_steps(const Json& slide) {
+    const auto found = slide.is_object() ? slide.find(kSlideSteps) : slide.end();
+    return slide.is_object() && found != slide.end() && found->is_boolean() && found->get<bool>();
 }
 
 /// The model to open for a slide; "" if it is open. If nothing is at the slide's path, as on another
@@ -79,6 +94,8 @@ Status put_slide(CommandContext& c, int number) {
     open_named_view(now, now.selection.view_name);
     c.host.show_texts();
     now.slide = number;
+    now.revealed = now.presenting && goes_by_steps(root) ? 0 : kReveals;
+    now.pictures_slide = true;
     return success();
 }
 
@@ -98,24 +115,52 @@ Status show_slide(CommandContext& c, int number) {
 }
 
 Status step_slide(CommandContext& c, int by) {
+    c.session.blank = false;
     const int count = isize(c.session.document.slides);
     return show_slide(c, std::clamp(c.session.slide + by, 0, count - 1));
 }
 
-void present(CommandContext& c) {
-    c.session.presenting = !c.session.presenting;
+/// Shows the rest of a slide, then the next one.
+Status reveal(CommandContext& c, const std::string&) {
+    Session& s = c.session;
+    if (std::exchange(s.blank, false)) return success();
+    if (s.revealed < kReveals) {
+        ++s.revealed;
+        return success();
+    }
+    return s.slide + 1 < isize(s.document.slides) ? step_slide(c, 1) : success();
+}
+
+void leave_panels(CommandContext& c) {
     c.session.preferences.hints_seen = true;
     c.session.sheet.reset();
+    c.session.blank = false;
     c.host.leave_texts();
+}
+
+void present(CommandContext& c) {
+    Session& s = c.session;
+    s.presenting = !s.presenting;
+    const bool hides = s.presenting && s.slide >= 0 && s.slide < isize(s.document.slides) &&
+                       card_of(s.document.slides[size_t(s.slide)]).by_steps;
+    s.revealed = hides ? 0 : kReveals;
+    leave_panels(c);
+}
+
+void arrange(CommandContext& c) {
+    c.session.arranging = !c.session.arranging;
+    c.session.presenting = false;
+    leave_panels(c);
 }
 
 Status add_slide(CommandContext& c, const std::string&) {
     auto& slides = c.session.document.slides;
     if (slides.size() >= kMaxSlides) return Error{"A workspace holds at most 200 slides; remove some first."};
     TRY(std::string slide, slide_of(c));
-    const int at = c.session.slide < 0 ? isize(slides) : std::min(c.session.slide + 1, isize(slides));
-    slides.insert(slides.begin() + at, std::move(slide));
+    const int at = isize(slides);
+    slides.push_back(std::move(slide));
     c.session.slide = at;
+    c.session.pictures_slide = true;
     c.session.notice = "Saved as slide " + std::to_string(at + 1) + " of " + std::to_string(slides.size()) +
                        ". Press F5 to present; slides are saved in the workspace.";
     return success();
@@ -132,6 +177,41 @@ Status remove_slide(CommandContext& c, const std::string&) {
     return success();
 }
 
+/// Writes a field of the slide shown last.
+Status set_in_slide(CommandContext& c, const char* key, Json value) {
+    std::string& slide = c.session.document.slides[size_t(std::max(0, c.session.slide))];
+    TRY(Json root, parse_json(slide, "The slide"));
+    root[key] = std::move(value);
+    slide = json_text(root);
+    return success();
+}
+
+Status set_steps(CommandContext& c, const std::string& words) {
+    const auto& slides = c.session.document.slides;
+    const bool on =
+        words.empty() ? !card_of(slides[size_t(std::max(0, c.session.slide))]).by_steps : words == "on";
+    return set_in_slide(c, kSlideSteps, on);
+}
+
+/// Moves a slide to a place; that one is then the slide shown.
+Status move_slide(CommandContext& c, const std::string& words) {
+    auto& slides = c.session.document.slides;
+    const size_t space = words.find(' ');
+    const double count = double(slides.size());
+    TRY(const double from, number_within("slide move", words.substr(0, space), 1, count, true));
+    TRY(const double to,
+        number_within("slide move", space == std::string::npos ? "" : words.substr(space + 1), 1, count,
+                      true));
+    const auto first = slides.begin() + int(from) - 1, last = slides.begin() + int(to) - 1;
+    if (first < last)
+        std::rotate(first, first + 1, last + 1);
+    else
+        std::rotate(last, first, first + 1);
+    c.session.document.pending_slide.reset();
+    c.session.slide = int(to) - 1;
+    return success();
+}
+
 Status go_to_slide(CommandContext& c, const std::string& words) {
     const double count = double(c.session.document.slides.size());
     TRY(const double number, number_within("slide go", words, 1, count, true));
@@ -143,13 +223,32 @@ const char* has_slides(const CommandContext& c) {
     return c.session.document.slides.empty() ? "No slides yet: press Shift+F5 to add one." : nullptr;
 }
 
-/// The arrows walk through slides only while presenting them.
+/// The arrows walk through slides only while presenting or arranging them.
 const char* walks(const CommandContext& c) {
-    const bool on = c.session.presenting && !c.session.sheet && c.sentence();
-    return on && !c.session.document.slides.empty() ? nullptr : "";
+    const Session& s = c.session;
+    const bool on = (s.presenting || s.arranging) && !s.sheet && c.sentence();
+    return on && !s.document.slides.empty() ? nullptr : "";
+}
+
+const char* presents(const CommandContext& c) {
+    return c.session.presenting && !c.session.sheet && c.sentence() ? nullptr : "";
 }
 
 }  // namespace
+
+SlideCard card_of(const std::string& slide) {
+    const auto root = parse_json(slide, "The slide");
+    if (!root || !root->is_object()) return {"Slide", false, slide};
+    SlideCard out{word_of(*root, kSlideTitle), goes_by_steps(*root), ""};
+    if (out.title.empty()) {
+        const Door* door = find_door(word_of(*root, "view"));
+        out.title = door ? door->name : "Slide";
+    }
+    Json picture = *root;
+    for (const char* key : kOfPresentation) picture.erase(key);
+    out.picture = picture.dump();
+    return out;
+}
 
 Status resume_presenting(CommandContext& c) {
     const Document& d = c.session.document;
@@ -158,68 +257,40 @@ Status resume_presenting(CommandContext& c) {
 }
 
 std::vector<Command> present_commands() {
-    const char* walk = "while presenting: previous or next slide";
+    const char* walk = "of slides: previous or next";
     return in_group(
         "Display",
         {also_called("slides, PowerPoint, full screen",
                      row({"present", "Present", "present the view full screen; Esc exits", "F5"}, present,
                          needs_sentence)),
-         row({"slide add", "Add a slide", "add the current view as a slide", "Shift+F5"}, add_slide,
+         also_called("presentation, reorder slides",
+                     row({"slides", "Slides", "arrange the slides: add, name, reorder, present"}, arrange,
+                         needs_sentence)),
+         row({"slide add", "Add a slide", "add the view as the last slide", "Shift+F5"}, add_slide,
              needs_sentence),
          row({"slide remove", "Remove slide", "remove the slide shown last"}, remove_slide, has_slides),
+         row({"slide move FROM TO", "Move a slide", "move a slide to a place: slide move 3 1"}, move_slide,
+             has_slides),
+         row(
+             {"slide title TEXT", "Title of the slide", "name the slide shown last"},
+             [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideTitle, text); },
+             has_slides),
+         row({"slide steps [on|off]", "Reveal the slide step by step",
+              "presented, the slide shown last begins with its title and sentence"},
+             set_steps, has_slides),
          row({"slide go NUMBER", "Go to slide", "show a slide by its number"}, go_to_slide, has_slides),
          row(
              {"slide previous", "Previous slide", walk, "←, PgUp"},
              [](CommandContext& c, const std::string&) { return step_slide(c, -1); }, walks),
          row(
              {"slide next", "Next slide", walk, "→, PgDn"},
-             [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks)});
-}
-
-namespace {
-
-/// "red 16 → ball 10", and its weight in amber.
-void draw_pointed(Scene& s, Rect line) {
-    Ui& ui = s.ui;
-    const auto cell = s.shown_cell();
-    if (!cell || !s.answer->picture) return;
-    const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
-    const std::string weight = masked ? "masked" : number(s.weight(cell->first, cell->second), 3);
-    const float wide = write(ui, line, kTitleMono, ui.colors->accent_text, weight, Flush::right);
-    take_right(line, wide, gap::wide);
-    write(ui, line, kTitleMono, ui.colors->t1,
-          token_at(s.query_labels(), cell->first) + " → " + token_at(s.key_labels(), cell->second),
-          Flush::right);
-    ui.name("present/value", line);
-}
-
-/// Draws the slide's number, and how to exit.
-void draw_hint(Scene& s, Rect line) {
-    Ui& ui = s.ui;
-    const auto count = s.session.document.slides.size();
-    const std::string slides =
-        count == 0 ? "Shift+F5 adds a view as a slide"
-        : s.session.slide < 0
-            ? std::to_string(count) + (count == 1 ? " slide" : " slides") + ", → begins"
-            : "Slide " + std::to_string(s.session.slide + 1) + " of " + std::to_string(count) + ", ← → move";
-    write(ui, line, kCaption, ui.colors->t2, slides);
-    if (ui.link("present/leave", line.right(), line.middle_y(), "Esc exits")) s.send("present");
-}
-
-}  // namespace
-
-Rect draw_presentation(Scene& s, Rect window, const View& view) {
-    Ui& ui = s.ui;
-    Rect rest = window;
-    const Rect head = inset(take_top(rest, kPresentHead), size::center_pad, 0),
-               hint = inset(take_bottom(rest, kHintLine), size::center_pad, 0);
-    const std::string title = view.fills_window() ? "" : view_title(s, view);
-    const float wide = write(ui, head, kTitle, ui.colors->t1, title);
-    Rect value = head;
-    take_left(value, wide, gap::wide);
-    if (view.shows == View::Shows::head) draw_pointed(s, value);
-    draw_hint(s, hint);
-    return rest;
+             [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks),
+         row({"slide reveal", "Reveal", "while presenting: the rest of the slide, then the next one",
+              "Space"},
+             reveal, presents),
+         row(
+             {"slide blank", "Blank screen", "while presenting: a black screen", "B"},
+             [](CommandContext& c) { c.session.blank = !c.session.blank; }, presents)});
 }
 
 }  // namespace headlight

@@ -1,6 +1,8 @@
-// Presents a view full screen, and slides: saved views, stepped through by the arrow keys.
+// Presents a view full screen; slides are saved views: added, arranged, and stepped through.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "parts/scene.h"
@@ -12,8 +14,39 @@ struct View;
 
 inline constexpr float kPresentScale = 1.5f;  // minimum scale of the text
 
-/// Draws title and focused value above, slides and keys below; returns the area of the view.
-Rect draw_presentation(Scene& scene, Rect window, const View& view);
+/// The number of steps that reveal a slide: its title and sentence stand, then the view, then the prediction.
+inline constexpr int kReveals = 2;
+
+/// A slide as the list of slides shows it.
+struct SlideCard {
+    std::string title;
+    bool by_steps = false;  // Space reveals it
+    std::string picture;    // identifies its thumbnail: what the slide shows
+};
+SlideCard card_of(const std::string& slide);
+
+/// State of the list of slides.
+struct SlideStrip {
+    struct Known {
+        std::string slide;
+        SlideCard card;
+    };
+    std::vector<Known> known;  // by number
+    float scroll = 0;
+    int seen = -1;               // the slide that was scrolled into view
+    std::optional<int> dragged;  // its number
+};
+
+/// The size of a thumbnail, in points.
+inline constexpr float kThumbWide = 208, kThumbHigh = 130;
+
+/// Draws a slide's title and sentence, and what is under them; returns the area of the view, or none while
+/// that is not revealed.
+std::optional<Rect> draw_presentation(Scene& scene, Rect window, const View& view);
+/// Draws the slides at the left and the one shown beside them; returns the area of its view.
+std::optional<Rect> draw_slides(Scene& scene, Rect window, const View& view);
+/// Draws title, sentence and prediction, as far as they are revealed; returns the area of the view.
+std::optional<Rect> draw_slide(Scene& scene, Rect area, const View& view, int revealed);
 
 std::vector<Command> present_commands();
 

@@ -126,7 +126,8 @@ void draw_live(Scene& s, Rect r) {
 
 constexpr size_t kShownNext = 3;
 
-/// The predictions to show: those of the focused position, else the first.
+}  // namespace
+
 const PredictedTokens* shown_predictions(const Scene& s) {
     const auto& all = s.sentence()->predictions;
     if (all.empty()) return nullptr;
@@ -135,6 +136,8 @@ const PredictedTokens* shown_predictions(const Scene& s) {
                                  [&](const PredictedTokens& p) { return cell && p.position == cell->first; });
     return it == all.end() ? &all[0] : &*it;
 }
+
+namespace {
 
 /// "was ball 99.4 %": the metric before the interventions.
 std::string was_text(const Scene& s, float room) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct Pictures {
         Texture texture;
         std::shared_ptr<const RgbImage> image;  // null: not shown yet
     };
-    std::array<Sample, 2> samples;  // to start from, for vision models
-    uint64_t of_picture = 0;        // serial numbers of the textures' sources; 0: none
+    std::array<Sample, 2> samples;          // to start from, for vision models
+    std::map<std::string, Texture> slides;  // thumbnails, by SlideCard::picture
+    uint64_t of_picture = 0;                // serial numbers of the textures' sources; 0: none
     uint64_t of_sentence = 0;
     float largest = 1;  // of all thumbnails
 };

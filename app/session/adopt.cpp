@@ -106,7 +106,7 @@ Session without_document(Session session) {
     session.selection.hovered = {};
     session.sheet.reset();
     session.notice.clear();
-    session.presenting = false;
+    session.presenting = session.arranging = session.blank = false;
     session.slide = -1;
     return session;
 }

@@ -180,9 +180,15 @@ struct Session {
     std::string notice;                  // one sentence under the tokens
     std::optional<Sheet> sheet;
     Guide guide = Guide::none;
-    bool presenting = false;  // full screen
-    int slide = -1;           // last slide shown; −1: none yet
+    bool presenting = false;      // full screen
+    bool arranging = false;       // the slides instead of the panels
+    int slide = -1;               // last slide shown; −1: none yet
+    int revealed = 0;             // steps of it, while presenting; kReveals: all
+    bool blank = false;           // while presenting: a black screen
+    bool pictures_slide = false;  // the slide shown needs a thumbnail
 
+    /// Whether slides are shown instead of the panels.
+    bool alone() const { return presenting || arranging; }
     bool shows(Sheet one) const { return sheet == one; }
     /// Opens a sheet, or closes it if open.
     void toggle(Sheet one) { sheet = shows(one) ? std::nullopt : std::optional(one); }

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kLongestQuote = 32, kMostParts = 2;
+constexpr size_t kLongestQuote = 32, kMaxParts = 2;
 
 std::string quoted_part(const std::string& text) { return "“" + shortened(text, kLongestQuote) + "”"; }
 
@@ -129,9 +129,9 @@ std::string step_name(const Session& session, const SentenceResult* shown, const
             parts.push_back(name);
     }
     std::string out = tried ? "Try: " : "";
-    for (size_t i = 0; i < std::min(parts.size(), kMostParts); ++i) out += (i ? ", " : "") + parts[i];
+    for (size_t i = 0; i < std::min(parts.size(), kMaxParts); ++i) out += (i ? ", " : "") + parts[i];
     if (parts.empty()) return tried ? "Try another view" : "Another view";
-    return parts.size() > kMostParts ? out + ", …" : out;
+    return parts.size() > kMaxParts ? out + ", …" : out;
 }
 
 void name_steps(Session& session, const SentenceResult* shown) {

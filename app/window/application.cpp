@@ -46,6 +46,7 @@ Application::Application(const WindowOptions& options)
       palette_(state_, host_),
       keyboard_(state_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
       frame_(state_, screen_, palette_),
+      slide_pictures_(state_, frame_),
       harness_(state_, frame_, worker_link_, exporter_, fetcher_, palette_) {}
 
 Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
@@ -267,6 +268,7 @@ Result<bool> Application::turn() {
     wait_for_answer();
     state_.dim = dim();
     const double began = glfwGetTime();
+    slide_pictures_.update();
     frame_.draw();
     carry_out_sent();
     TRY_STATUS(check_view());

@@ -9,6 +9,7 @@
 #include "window/harness.h"
 #include "window/host.h"
 #include "window/keyboard.h"
+#include "window/slide_pictures.h"
 
 namespace headlight {
 
@@ -57,6 +58,7 @@ private:
     Palette palette_;
     Keyboard keyboard_;
     Frame frame_;
+    SlidePictures slide_pictures_;
     Harness harness_;
     std::string file_to_drop_;  // from the command line, until a model is open
     std::unique_ptr<EndSignals> end_signals_;

@@ -59,7 +59,9 @@ void escape(CommandContext& c) {
     if (s.sheet)
         s.sheet.reset();
     else if (s.presenting)
-        s.presenting = false;
+        s.presenting = s.blank = false;
+    else if (s.arranging)
+        s.arranging = false;
     else if (s.selection.view && views()[*s.selection.view].fills_window())
         close_view(s);
     else if (c.host.has_focus())
@@ -96,13 +98,14 @@ std::vector<Command> focus_commands() {
 }
 
 std::vector<Command> sheet_commands() {
-    return {sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
-            sheet_row({"keys", "Keys", "list the keys", "F1"}, Sheet::help),
-            sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
-            row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file|history",
-                 "Close", "close a sheet if it is open"},
-                close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
-            row({"escape", "Close, unlock, leave", "close, unlock, or leave the text field", "Esc"}, escape)};
+    return {
+        sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
+        sheet_row({"keys", "Keys", "list the keys", "F1"}, Sheet::help),
+        sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
+        row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file|history",
+             "Close", "close a sheet if it is open"},
+            close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
+        row({"escape", "Close, unlock, leave", "close, unlock, or leave the text field", "Esc"}, escape)};
 }
 
 /// Opens the menu; "here" anchors it to the chip that was clicked.

@@ -100,7 +100,7 @@ void Keyboard::handle_press(KeyPress press) {
     if (state_.ui->typing() && !state_.session.sheet) return type_in_place(std::move(press));
     const bool text_first = host_.typing() && !types_path();
     if (text_first) return type(std::move(press));
-    if (!act_on(press) && !types_path() && !state_.session.presenting) type(std::move(press));
+    if (!act_on(press) && !types_path() && !state_.session.alone()) type(std::move(press));
 }
 
 /// Waits for Dear ImGui's field, which takes the keyboard after some frames.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "panels/generation_bar.h"
 #include "panels/head_list.h"
@@ -176,6 +177,14 @@ void draw_middle(Scene& s, const Places& p, const View* view) {
     if (generation > 0) draw_generation_bar(s, {middle.x, center.bottom(), middle.w, generation}, !lists);
 }
 
+/// Draws the view of a slide, if it is revealed.
+void draw_presented(Scene& s, std::optional<Rect> area, const View& view) {
+    if (!area) return;
+    s.of<LayoutState>().center = {area->w, area->h};
+    s.ui.name("center", *area);
+    draw_center(s, *area, view);
+}
+
 /// Takes the caret from a field that is not drawn: back into the sentence, if that is.
 void leave_hidden_field(Scene& s) {
     const bool sentence = s.ui.widgets.count("sentence") > 0;
@@ -187,11 +196,9 @@ void leave_hidden_field(Scene& s) {
 
 void draw_parts(Scene& s, Rect w) {
     const View* view = s.model() ? &shown_view(s.session, *s.model()) : nullptr;
-    if (s.session.presenting && view && s.sentence()) {
-        const Rect center = draw_presentation(s, w, *view);
-        s.of<LayoutState>().center = {center.w, center.h};
-        return view->draw(s, center);
-    }
+    const bool shown = view && s.sentence();
+    if (shown && s.session.presenting) return draw_presented(s, draw_presentation(s, w, *view), *view);
+    if (shown && s.session.arranging) return draw_presented(s, draw_slides(s, w, *view), *view);
     const Places p = places_in(s, w, view);
     s.of<InspectorState>() = {p.inspector, p.narrow && !p.closed && !p.alone && !p.inspector};
     draw_sentence_bar(s, p.top);

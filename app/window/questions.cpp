@@ -84,7 +84,7 @@ void draw_questions(Scene& s, Rect row) {
         ui.text.width(kBody, "Learn") + ui.text.width(kBody, "Present") + 2 * gap::wide + gap::small;
     if (rest.right() - end > places) {  // the palette has both anyway
         draw_place(s, rest, "learn", "Learn", learns ? "back" : "view learn", learns);
-        draw_place(s, rest, "present", "Present", "present", false);
+        draw_place(s, rest, "present", "Present", "slides", false);
     }
     if (rest.right() - end > kFindLow) draw_find(s, rest, low || rest.right() - end < kFind + kMinQuestion);
     const Rect question{end, row.y, rest.right() - end, row.h};

@@ -74,6 +74,9 @@ void report_session(WindowState& state, Json& root) {
     root["metric"] = document.metric.name;
     root["changes"] = document.intervention.changes.size();
     root["presenting"] = session.presenting;
+    root["arranging"] = session.arranging;
+    root["revealed"] = session.revealed;
+    root["thumbnails"] = state.pictures.slides.size();
     root["slide"] = session.slide;
     root["slides"] = document.slides.size();
     for (const StyleField& field : style_fields())

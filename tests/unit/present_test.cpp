@@ -1,8 +1,11 @@
 // Tests slides, and several heads combined, by commands.
+#include "panels/present.h"
+
 #include "command_bench.h"
 #include "session/workspace.h"
 #include "views/combined_heads.h"
 #include "views/views.h"
+#include "window/slide_pictures.h"
 
 using namespace headlight;
 
@@ -209,4 +212,61 @@ TEST_CASE("commands combine several heads") {
     CHECK_MESSAGE((shown() == HeadGroup{Combine::mean, {{1, 2}, {3, 3}}}), "begins with the shown head");
     CHECK(b.refused("map heads 9.9").find("\"9.9\"") != std::string::npos);
     CHECK(b.refused("map heads 1.1,1.1").find("once") != std::string::npos);
+}
+
+TEST_CASE("slides are added at the end, moved, named, and keep their pictures under another name") {
+    Bench b;
+    b.session.visits = view_visits();
+    REQUIRE(b.act("view head; head 1.2; slide add; head 0.0; slide add; slide go 1; head 2.5; slide add"));
+    const auto titles = [&] {
+        std::vector<std::string> out;
+        for (const std::string& slide : b.session.document.slides) out.push_back(card_of(slide).title);
+        return out;
+    };
+    const std::vector<std::string> added{"Heat map, head 1.2", "Heat map, head 0.0", "Heat map, head 2.5"};
+    CHECK((titles() == added && b.session.slide == 2));
+    REQUIRE(b.act("slide move 3 1"));
+    CHECK((titles().front() == added[2] && titles().back() == added[1] && b.session.slide == 0));
+    REQUIRE(b.act("slide move 1 3"));
+    CHECK((titles() == std::vector{added[0], added[1], added[2]}));
+    const std::string picture = card_of(b.session.document.slides[2]).picture;
+    REQUIRE(b.act("slide title Find the last red; slide steps on"));
+    const SlideCard card = card_of(b.session.document.slides[2]);
+    CHECK((card.title == "Find the last red" && card.by_steps && card.picture == picture));
+    CHECK(card.picture != card_of(b.session.document.slides[0]).picture);
+    CHECK(b.refused("slide move 1 4").find("3") != std::string::npos);
+}
+
+TEST_CASE("presenting: Space reveals a slide step by step, then goes on; B blanks; Esc goes back by one") {
+    Bench b;
+    b.session.visits = view_visits();
+    Session& s = b.session;
+    REQUIRE(b.act("slide add; slide steps on; slide add; slides; slide go 1; present"));
+    CHECK((s.presenting && s.arranging && s.revealed == 0));
+    REQUIRE(b.act("slide reveal; slide reveal"));
+    CHECK((s.revealed == kReveals && s.slide == 0));
+    REQUIRE(b.act("slide reveal"));
+    CHECK_MESSAGE((s.slide == 1 && s.revealed == kReveals), "this one shows all at once");
+    REQUIRE(b.act("slide previous; slide blank"));
+    CHECK((s.slide == 0 && s.revealed == 0 && s.blank));
+    REQUIRE(b.act("slide next"));
+    CHECK(!s.blank);
+    REQUIRE(b.act("escape"));
+    CHECK((!s.presenting && s.arranging));
+    REQUIRE(b.act("escape"));
+    CHECK(!s.arranging);
+}
+
+TEST_CASE("a part of a picture is shrunk into the middle of a thumbnail") {
+    std::vector<unsigned char> pixels;  // 4 × 2, the lowest row first: blue below red
+    for (const int red : {0, 255})
+        for (int x = 0; x < 4; ++x)
+            for (const int byte : {255 - red, 0, red, 255})
+                pixels.push_back(static_cast<unsigned char>(byte));
+    const RgbImage out = shrunk_part(pixels, 4, 2, {0, 0, 4, 2}, {2, 2}, IM_COL32(7, 8, 9, 255));
+    REQUIRE(out.rgb.size() == 12);
+    CHECK_MESSAGE((out.rgb[0] == 127 && out.rgb[2] == 127), "both rows in one");
+    const RgbImage wide = shrunk_part(pixels, 4, 2, {0, 0, 4, 2}, {4, 4}, IM_COL32(7, 8, 9, 255));
+    CHECK_MESSAGE((wide.rgb[0] == 7 && wide.rgb[2] == 9), "the color around");
+    CHECK_MESSAGE((wide.rgb[12] == 255 && wide.rgb[24] == 0), "red above blue");
 }

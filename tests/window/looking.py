@@ -83,6 +83,43 @@ def slides_are_kept_and_presented(display):
         w.wait(lambda r: not r["presenting"] and "grid/1.2" in r["widgets"])
 
 
+def slides_are_arranged_in_a_strip(display):
+    """Empty: one button. Thumbnails of what was shown, moved by a drag, named, revealed."""
+    with Window(PROGRAM, display, "--view", "head", "--text", SENTENCE, "--head", "1.2") as w:
+        w.settled()
+        w.click("present")
+        r = w.wait(lambda r: r["arranging"] and "slides/add" in r["widgets"])
+        assert "slides/0" not in r["widgets"] and "slides/delete" not in r["widgets"]
+        w.click("slides/add")
+        w.wait(lambda r: r["slides"] == 1 and r["thumbnails"] == 1 and "slides/0" in r["widgets"])
+        w.click("slides/back")
+        w.wait(lambda r: not r["arranging"])
+        w.show("Arithmetic")
+        w.wait(lambda r: r["view"] == "Arithmetic" and not r["busy"])
+        w.key("shift+F5")
+        w.wait(lambda r: r["slides"] == 2 and r["thumbnails"] == 2)
+        w.click("present")
+        w.wait(lambda r: r["arranging"] and "slides/1" in r["widgets"])
+        w.drag("slides/1", (0.5, 0.5), (0.5, -1.2))
+        w.wait(lambda r: r["slide"] == 0)
+        w.click("slides/1")
+        r = w.wait(lambda r: r["slide"] == 1 and r["view"] == "Heat map" and not r["busy"])
+        x, y, wide, high = r["widgets"]["slides/0"]
+        assert (round(wide), round(high)) == (208, 130), r["widgets"]["slides/0"]
+        w.click("slides/steps/step by step")
+        w.key("F5")
+        r = w.wait(lambda r: r["presenting"] and r["revealed"] == 0)
+        assert "present/value" not in r["widgets"] and "present/next" not in r["widgets"]
+        w.key("space")
+        w.wait(lambda r: r["revealed"] == 1 and "present/value" in r["widgets"])
+        w.key("space")
+        w.wait(lambda r: r["revealed"] == 2 and "present/next" in r["widgets"])
+        w.key("b")
+        w.wait(lambda r: "present/blank" in r["widgets"] and "slide" not in r["widgets"])
+        w.key("b", "Escape", "Escape")
+        w.wait(lambda r: not r["presenting"] and not r["arranging"] and "grid/1.2" in r["widgets"])
+
+
 def a_ranked_head_is_previewed(display):
     """While the pointer rests on its row, without being chosen; nothing stays of it."""
     with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:

@@ -256,7 +256,7 @@ void mark_unseen_cells(Scene& s, const MapLayout& l, std::optional<std::pair<int
 void draw_heat_map(Scene& s, Rect area) {
     if (!s.answer->picture || s.ui.on_page()) return;  // its page is head_page_figure
     MapLayout l = arrange_map(s, area);
-    if (s.session.presenting) {  // in the middle of the window
+    if (s.session.alone()) {  // in the middle of the window
         area = inset(area, room_beside_map(area, l) / 2, 0);
         l = arrange_map(s, area);
     }
