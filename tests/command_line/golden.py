@@ -58,6 +58,7 @@ GOLDEN = {
         *VIEW,
     ],
     "explain": ["--view", "explain", *VIEW],
+    "prompts": ["--view", "prompts", "--prompts", TESTS / "golden/template.json", *VIEW],
     "influence": ["--view", "influence", "--metric", "cat", *VIEW],
     "responses": [
         "--view",

@@ -51,6 +51,10 @@ def _written_before():
         '{"format": "headlight-figure", "version": 1, "name": "words", "width-mm": "120", '
         '"join-words": "true", "drop-sink": "true"}'
     )
+    for name, word in (("these", "cat"), ("other", "dog")):
+        (FOLDER / f"{name}_prompts.json").write_text(
+            '{"text": "{A} saw a %s. {A}", "metric": "saw", "fill": {"A": ["Lily", "Tom"]}}' % word
+        )
     run("trace -o t.safetensors", "--text", OTHER)
 
 
@@ -72,6 +76,7 @@ SHOWN = {
     "patch": ["--text", "The cat sat", "--text-b", "The dog sat"],
     "influence": ["--text", "The cat sat"],
     "corpus": ["--corpus", "these.json"],
+    "prompts": ["--text", TEXT, "--prompts", "these_prompts.json"],
 }
 FORMATS = ("json", "svg")  # numbers and figures
 CHANGES = {"--mask", "--ablate", "--temperature-attn", "--change"}

@@ -47,8 +47,11 @@ def shells_and_the_manual():
 
 def help_examples_run():
     tried = 0
-    # Of heads --corpus.
+    # Of heads --corpus and --prompts.
     (FOLDER / "texts.txt").write_text("The cat sat on the mat.\nOnce upon a time")
+    (FOLDER / "prompts.json").write_text(
+        '{"text": "{A} saw a cat. {A}", "metric": "saw", "fill": {"A": ["Lily", "Tom"]}}'
+    )
     for verb in tuple("render trace heads generate attribute tokenize learn info models".split()):
         text = run(verb, "--help").out
         examples = [

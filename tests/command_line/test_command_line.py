@@ -16,6 +16,7 @@ from types import FunctionType
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import animations
 import attributing
+import averaging
 import circuits
 import conversions
 import corpus
@@ -49,6 +50,7 @@ SUBJECTS = [
     interventions,
     patching,
     attributing,
+    averaging,
     leaving_out,
     circuits,
     corpus,

@@ -12,15 +12,22 @@ from pathlib import Path
 TABLE = Path(__file__).resolve().parents[2] / "models/python/headlight/option_table.py"
 WIDTH = 100
 # The verbs that each function asks (of "", the window), and the options that it declares itself.
+OF_PROMPTS = "prompts pairs at_most each"
+NOT_OF_PROMPTS = """
+    prompts pairs metric text text_file ids target_ids token_types image trace corpus sort
+    random_repeat sums first_line strongest over gradients probes clean corrupted noise clean_ids
+    corrupted_ids estimate edges_from
+"""
 FUNCTIONS = {
     "figure": (["render"], "view head layer format"),
     "show": (["render", ""], "view head layer file trace"),
     "trace": (["trace"], "path"),
-    "heads": (["heads"], "corpus strongest"),
-    "corpus": (["heads"], "corpus strongest heads"),
+    "heads": (["heads"], f"corpus strongest {OF_PROMPTS}"),
+    "corpus": (["heads"], f"corpus strongest heads {OF_PROMPTS}"),
     "compare": (["compare"], "model_b trace_b text_b align"),
-    "attribute": (["attribute"], "method metric"),
-    "patch": (["patch"], "clean corrupted what head metric"),
+    "attribute": (["attribute"], f"method metric {OF_PROMPTS}"),
+    "patch": (["patch"], f"clean corrupted what head metric seed {OF_PROMPTS}"),
+    "average": (["heads", "explain", "attribute", "patch"], NOT_OF_PROMPTS),
 }
 # Options that the package says itself.
 OURS = {"model", "text", "output", "json", "quiet", "version", "commands", "help", "trace"}

@@ -28,6 +28,7 @@ import given_mistakes
 import given_models
 import given_names
 import given_processes
+import given_prompts
 import given_wrappers
 import surroundings
 
@@ -41,6 +42,7 @@ SUBJECTS = [
     given_architectures,
     given_wrappers,
     given_processes,
+    given_prompts,
 ]
 
 

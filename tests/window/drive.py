@@ -49,6 +49,7 @@ PILLS = {
         "Words that matter",
         "Heads that matter",
         "Explain this",
+        "Over prompts",
         "Flow",
         "Update (ΔE)",
         "Arithmetic",

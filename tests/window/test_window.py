@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+import averaging
 import circuits
 import commands
 import comparing
@@ -60,6 +61,7 @@ SUBJECTS = [
     patching,
     questions,
     influencing,
+    averaging,
     circuits,
     corpora,
     tasks,

@@ -20,6 +20,8 @@ Each function takes a model and a text in one of these forms:
         a trace file, or a headlight.Trace; show("saved.headlight.json"): a workspace
     headlight.corpus(texts, model="stories", client=client)
         every head over many texts, on many computers
+    headlight.average(prompts, model="stories", measure="heads")
+        means with intervals over a template's prompts, or over a list of texts or pairs
 
 Further options are those of the program, with _ for -: width_mm=85, colormap="viridis",
 mask="window:4", ablate=["3.5", "4.1:mean"]. Whatever fails raises HeadlightError with one
@@ -33,6 +35,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .averaging import Averages, average
 from .comparing import compare
 from .errors import HeadlightError
 from .explaining import attribute, patch
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Attribution",
+    "Averages",
     "Comparison",
     "Corpus",
     "Figure",
@@ -66,6 +70,7 @@ __all__ = [
     "Trace",
     "Window",
     "attribute",
+    "average",
     "compare",
     "corpus",
     "figure",

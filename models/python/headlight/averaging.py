@@ -1,0 +1,129 @@
+"""Means with intervals over prompts, of what the other functions measure in one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .errors import HeadlightError
+from .option_kinds import names_what_is_near
+from .option_table import AverageOptions
+from .program import run, spelled
+from .recorded import READ, RECORDED
+from .tables import pandas_or_say
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+MEASURES = ("heads", "explain", "attribute", "patch")
+
+
+class Averages:
+    """Means over prompts with 95 % intervals (Student's t): `rows` has a dictionary for each head,
+    token or cell, with "mean", "low", "high" and "n" of each quantity, and its "values" where
+    each=True; `value` is the same of the metric itself. `prompts` are those measured, `left_out`
+    the others, each with "why"."""
+
+    def __init__(self, said: str | bytes):
+        held: Mapping[str, Any] = json.loads(said)
+        self.rows: list[dict[str, Any]] = held["rows"]
+        self.value: dict[str, Any] = held["value"]
+        self.metric: str = held["metric"]
+        self.of: str = held["of"]
+        self.prompts: list[dict[str, Any]] = held["prompts"]
+        self.left_out: list[dict[str, Any]] = held["left_out"]
+
+    def frame(self) -> Any:
+        """A data frame of pandas with a row for each mean: "effect", "effect_low", …"""
+        flat = [
+            {
+                (name if part == "mean" else f"{name}_{part}"): number
+                for name, value in row.items()
+                for part, number in (
+                    value.items() if isinstance(value, dict) else [("mean", value)]
+                )
+            }
+            for row in self.rows
+        ]
+        return pandas_or_say().DataFrame(flat)
+
+    def __repr__(self) -> str:
+        return (
+            f"<headlight.Averages of {len(self.rows)} values over {len(self.prompts)} prompts"
+            f"{', ' + self.metric if self.metric else ''}>"
+        )
+
+
+def _written(prompts: Any) -> tuple[str, bytes]:
+    """What the program is to read, and its standard input."""
+    if isinstance(prompts, (str, os.PathLike)):
+        return os.fspath(prompts), b""
+    if isinstance(prompts, Mapping):
+        return "-", json.dumps(prompts).encode()
+    if isinstance(prompts, Iterable):
+        return "-.jsonl", "\n".join(map(json.dumps, prompts)).encode()
+    raise HeadlightError(
+        "Prompts are a template (a dictionary), a list of texts or pairs, or the path of a file."
+    )
+
+
+@names_what_is_near((*RECORDED, *READ))
+def average(
+    prompts: Any,
+    model: Any = None,
+    *,
+    measure: str = "heads",
+    metric: str | None = None,
+    **options: Unpack[AverageOptions],
+) -> Averages:
+    """Average over prompts what is measured in one.
+
+    Parameters
+    ----------
+    prompts : dict, list or path
+        A template {"text": "{A} met {B}. {B}", "metric": "{A} - {B}", "fill": {"A": ["Tom", "Lily"],
+        "B": "A"}}, also with "corrupted"; a list of texts, or of dictionaries with "text" (or
+        "clean"), "corrupted" and "metric"; or a .json or .jsonl file of these.
+    model : str or PathLike, optional
+        A folder, a .gguf file or a name.
+    measure : str, optional
+        "heads": the effect of ablating each head; "explain": that and each head's path straight to
+        the answer, in logits; "attribute": a score for each token; "patch": what each place
+        restores.
+    metric : str, optional
+        Of prompts without one: "ball - car".
+    **options
+        Further options of the program: at_most=50, seed=0, each=True, what="heads",
+        method="integrated-gradients".
+
+    Returns
+    -------
+    Averages
+        `averages.rows`, or `averages.frame()`.
+
+    Raises
+    ------
+    HeadlightError
+        No prompt can be measured, or an option is wrong.
+
+    Examples
+    --------
+    >>> headlight.average(["Lily had a red", "Tom had a red"], "stories", metric="ball").rows
+    """
+    if measure not in MEASURES:
+        raise HeadlightError(f'measure= is one of {", ".join(MEASURES)}, not "{measure}".')
+    if model is not None and not isinstance(model, (str, os.PathLike)):
+        raise HeadlightError(
+            "Averages run the model many times, which the program does itself; give the model's "
+            "folder, .gguf file or name instead of the model in memory."
+        )
+    file, text = _written(prompts)
+    given = {
+        "model": None if model is None else os.fspath(model),
+        "pairs" if measure == "patch" else "prompts": file,
+        "metric": metric,
+        **options,
+    }
+    return Averages(run([measure, *spelled(given), "--quiet", "--json"], text))
