@@ -35,7 +35,7 @@ std::vector<OtherDoor> other_doors() {
     using enum ViewGroup;
     const View *heads = find_view("heads"), *head = find_view("head"), *pair = find_view("compare");
     return {{{"effect", "Heads that matter", "ablation sweep, logit attribution, importance", explain, heads,
-              "heads sort", "effect", ranks_by_effect, no_prediction},
+              "heads color", "effect", ranks_by_effect, no_prediction},
              "explain"},
             {{"mask", "Mask and ablate", "knockout, ablation, intervention, steering, block attention", change, head,
               "intervene", "on", intervenes, no_weights},

@@ -114,7 +114,7 @@ Command opens_view(const char* key, Command row) {
 }
 
 bool ranks_by_effect(const Session& session) {
-    return session.of<AllHeadsState>().sort + 1 == isize(sort_words());
+    return session.of<AllHeadsState>().color == isize(sort_words());
 }
 
 const View* find_view(const std::string& name) {

@@ -16,11 +16,12 @@ namespace headlight {
 
 /// Holds what a figure of many heads shows for each, by ModelConfig::head_index; all of it may be empty.
 struct ManyHeads {
-    std::vector<float> fades{};        // 0 … 1 towards the page
-    std::vector<std::string> notes{};  // after its name
-    std::string notes_are{};           // meaning of the notes, for the caption
-    bool own_range = false;            // scales each head's colors to its own largest weight
-    bool square_root = false;          // colors by the square root of the weight
+    std::vector<float> fades{};                // 0 … 1 towards the page
+    std::vector<std::string> notes{};          // after its name
+    std::string notes_are{};                   // meaning of the notes, for the caption
+    std::vector<std::optional<Rgb>> plates{};  // colors around the thumbnails
+    bool own_range = false;                    // scales each head's colors to its own largest weight
+    bool square_root = false;                  // colors by the square root of the weight
 };
 
 struct FigureOptions : FigureStyle {

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr double kGridMargin = 14, kGap = 4, kNumbers = 26, kSide = 84;
+constexpr double kGridMargin = 14, kGap = 4, kPlateGap = 10, kNumbers = 26, kSide = 84;
 
 /// Places heads, and names rows and thumbnails.
 struct Grid {
@@ -81,6 +81,7 @@ struct GridLayout {
 GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
     GridLayout l;
     l.zoom = style_zoom(o);
+    const double apart = o.many.plates.empty() ? kGap : kPlateGap;
     const double font = 11 * l.zoom, name = o.labels && !g.names.empty() ? font + 6 : 0,
                  caption = (o.caption.empty() ? 0 : 22 * l.zoom) + (o.methods ? kMethodsLine * l.zoom : 0);
     double numbers = kNumbers * l.zoom;
@@ -89,14 +90,14 @@ GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
     l.top = kGridMargin + (o.title.empty() ? 0 : 26 * l.zoom) +
             (o.labels ? (g.by_layer() ? 20 * l.zoom : 0) + name : 0);
     const auto width = o.width(), height = o.height();
-    const double room_x = width ? (*width - l.left - kGridMargin + kGap) / g.across - kGap : kSide,
+    const double room_x = width ? (*width - l.left - kGridMargin + apart) / g.across - apart : kSide,
                  room_y =
-                     height ? (*height - l.top - kGridMargin - caption + kGap) / g.down - kGap - name : 1e9;
+                     height ? (*height - l.top - kGridMargin - caption + apart) / g.down - apart - name : 1e9;
     l.side = std::max(2.0, std::min(room_x, room_y));
-    l.pitch_x = l.side + kGap;
-    l.pitch_y = l.side + kGap + name;
-    l.page = {width.value_or(l.left + g.across * l.pitch_x - kGap + kGridMargin),
-              height.value_or(l.top + g.down * l.pitch_y - name - kGap + caption + kGridMargin), o.dpi};
+    l.pitch_x = l.side + apart;
+    l.pitch_y = l.side + apart + name;
+    l.page = {width.value_or(l.left + g.across * l.pitch_x - apart + kGridMargin),
+              height.value_or(l.top + g.down * l.pitch_y - name - apart + caption + kGridMargin), o.dpi};
     return l;
 }
 
@@ -132,6 +133,12 @@ void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, d
         cairo_fill(canvas.cairo());
     }
     canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
+}
+
+/// Draws a frame in the color of the head's plate, in the gap between thumbnails.
+void draw_plate_frame(Canvas& canvas, double x, double y, double side, Rgb color) {
+    constexpr double kWide = 3;
+    canvas.stroke_rect(x - kWide / 2, y - kWide / 2, side + kWide, side + kWide, color, kWide);
 }
 
 /// Returns the contrast of thumbnails: entries are max-pooled, so that percentiles are unknown.
@@ -177,6 +184,9 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
                            draw_thumbnail(canvas, heads[head].thumbnail, l.left + l.pitch_x * column,
                                           l.top + l.pitch_y * row, l.side, o, shades,
                                           o.many.fades.empty() ? 0 : o.many.fades[head]);
+                           if (!o.many.plates.empty() && o.many.plates[head])
+                               draw_plate_frame(canvas, l.left + l.pitch_x * column, l.top + l.pitch_y * row,
+                                                l.side, *o.many.plates[head]);
                        }
                        const double names = o.labels && !grid.names.empty() ? 11 * l.zoom + 6 : 0;
                        canvas.text(l.left, l.top + grid.down * l.pitch_y - names + 8 * l.zoom,

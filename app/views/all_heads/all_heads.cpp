@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "paint/layout.h"
+#include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/metric.h"
 #include "views/views.h"
@@ -48,8 +49,13 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
         s.send("heads sort", sort_words()[c]);
     bar.choose("Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, state.layout);
     bar.labels = wide;
-    bar.choose("Scale", "heads/scale",
-               {"per head, square root", "all heads, square root", "all heads, linear"}, state.scale);
+    std::vector<std::string> colors{"pattern"};
+    colors.insert(colors.end(), names.begin(), names.end());
+    if (const int c = bar.choice("Color", "heads/color", colors, state.color); c >= 0)
+        s.send("heads color", c == 0 ? "pattern" : sort_words()[size_t(c) - 1]);
+    if (!choice.painted())
+        bar.choose("Scale", "heads/scale",
+                   {"per head, square root", "all heads, square root", "all heads, linear"}, state.scale);
     choose_label(s, bar);
     const bool save = bar.rest().w > kSave + kLeastFilter;
     const Rect button = save ? band(bar.take_end(kSave, gap::large), size::button) : Rect{};
@@ -70,6 +76,11 @@ std::vector<Question> ask_all_heads(const Scene& s) {
     if (s.ui.on_page()) out.push_back(RandomStatisticsRequest{});
     if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapRequest{});
     return out;
+}
+
+/// Tags need what heads do in the text.
+std::vector<JobRequest> all_heads_jobs(const Scene& s, bool shown) {
+    return shown ? head_tag_jobs(s, true) : std::vector<JobRequest>();
 }
 
 namespace {
@@ -107,7 +118,8 @@ void draw_all_heads(Scene& s, Rect area) {
         take_top(rest, size::title_bar, 1);
     else
         draw_all_heads_toolbar(s, rest, choice);
-    if (choice.column().by_sweep) draw_sweep_bar(s, rest);
+    if (choice.by_sweep()) draw_sweep_bar(s, rest);
+    if (!s.ui.on_page()) draw_tag_row(s, rest, choice);
     switch (s.of<AllHeadsState>().layout) {
         case HeadsLayout::table:
             draw_head_table(s, rest, choice);
@@ -133,6 +145,7 @@ View all_heads_view() {
             .ask = ask_all_heads,
             .page_w = 1280,
             .panels = View::Panels::none,
+            .jobs = all_heads_jobs,
             .figure = heads_page_figure,
             .numbers = heads_numbers,
             .visit = visit_state<AllHeadsState>,

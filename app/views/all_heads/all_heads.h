@@ -1,6 +1,8 @@
 // Declares the parts of the view of all heads.
 #pragma once
 
+#include <limits>
+
 #include "io/numbers.h"
 #include "parts/controls.h"
 #include "session/commands/command.h"
@@ -18,12 +20,13 @@ std::vector<std::string> sort_words();
 struct AllHeadsState {
     HeadsLayout layout = HeadsLayout::by_layer;
     int sort = 0;         // column of the table
+    int color = 0;        // of the plates: 0: none, the patterns alone; else a column from 1
     bool turned = false;  // reverses the order
     static constexpr int kSharedLinear = 2;
     int scale = 0;  // 0: per head, 1: all heads, both square root; 2: all heads, linear
     Viewport seen{.min = 0.25f, .max = 12};  // zoom: relative to the size that fits; drawing sets its range
     float kept = 1;                          // filter: share of the sorting column's range
-    std::string label;                       // filter; "": all
+    std::string label, tag;                  // filters; "": all
     void visit(FieldVisitor& v) {
         v.choose("heads_layout", layout,
                  {"heads layout",
@@ -31,6 +34,8 @@ struct AllHeadsState {
                   "layout of all heads",
                   {"layers", "sorted", "table", "map", "values"}});
         v.integer("heads_sort", sort, 0, std::ssize(sort_words()) - 1);
+        v.integer("heads_color", color, 0, std::ssize(sort_words()));
+        v.text("heads_tag", tag);
         v.choose(nullptr, turned,
                  {"heads order",
                   "All heads: order",
@@ -48,6 +53,7 @@ struct AllHeadsState {
 
 void draw_all_heads(Scene& scene, Rect area);
 std::vector<Question> ask_all_heads(const Scene& scene);
+std::vector<JobRequest> all_heads_jobs(const Scene& scene, bool shown);
 std::vector<NumberTable> heads_numbers(const Scene& scene);
 std::optional<Result<Drawing>> heads_page_figure(const ViewPage& page, ThreadPool& pool);
 
@@ -70,12 +76,22 @@ struct HeadChoice {
     size_t sorted_by = 0;             // column
     std::vector<float> values;        // of that column; NaN: not known yet
     std::vector<int> order;
-    std::vector<bool> kept;   // by ModelConfig::head_index
-    float low = 0, high = 1;  // range of the column
-    float threshold = 1;      // largest (smallest) value kept if the column ascends (descends)
+    std::vector<bool> kept;               // by ModelConfig::head_index
+    std::vector<const HeadTagRow*> tags;  // the first of each; null: none
+    std::optional<size_t> painted_by;     // column of the plates' colors
+    float largest = 1;                    // magnitude in it
+    float low = 0, high = 1;              // range of the column
+    float threshold = 1;                  // largest (smallest) value kept if the column ascends (descends)
     int count = 0;
 
     const HeadColumn& column() const { return columns[sorted_by]; }
+    const HeadColumn* painted() const { return painted_by ? &columns[*painted_by] : nullptr; }
+    /// NaN: not known.
+    float value_on_plate(int head) const {
+        return painted()->values.empty() ? std::numeric_limits<float>::quiet_NaN()
+                                         : painted()->values[size_t(head)];
+    }
+    bool by_sweep() const { return column().by_sweep || (painted() && painted()->by_sweep); }
 };
 
 HeadChoice choose_heads(const Scene& scene);
@@ -86,12 +102,24 @@ std::string head_label(const Scene& scene, int block, int head);
 /// Draws the histogram of the sorting column with a draggable threshold.
 void draw_heads_filter(Scene& scene, Toolbar& bar, const HeadChoice& choice);
 
+/// The tags' chips, and what the plates' colors say.
+void draw_tag_row(Scene& scene, Rect& rest, const HeadChoice& choice);
+
+/// A plate around a thumbnail: its edge, and the band under it for a value.
+inline constexpr float kPlateEdge = 3, kPlateBand = 17;
+void draw_plate(Scene& scene, Rect plate, const HeadChoice& choice, int head);
+/// "−0.88", "0.75 bits", "69 %".
+std::string plate_value(const Scene& scene, const HeadColumn& column, float value);
+ImU32 plate_back(const Scene& scene, const HeadChoice& choice, int head);
+/// None: no value yet.
+std::optional<Rgb> plate_color(const Scene& scene, const HeadChoice& choice, int head);
+
 void draw_head_grid(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_table(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_map(Scene& scene, Rect area, const HeadChoice& choice);
 
-/// Draws the numbers of a head beside its thumbnail.
-void draw_head_card(Scene& scene, Rect area, Rect beside, int block, int head);
+/// Draws the numbers of a head beside its thumbnail, without covering it.
+void draw_head_card(Scene& scene, Rect area, Rect beside, int head);
 
 /// Opens a head in the heat map.
 void open_head(Scene& scene, int block, int head);

@@ -52,6 +52,26 @@ Command sort_row() {
     return out;
 }
 
+/// Starts the sweep to color by effect.
+Command color_row() {
+    std::vector<std::pair<std::string, int>> columns{{"pattern", 0}};
+    for (const std::string& word : sort_words()) columns.emplace_back(word, isize(columns));
+    Command out = choice_row({"heads color", "All heads: color by",
+                              "what paints the plates: the patterns alone, or a statistic or effect"},
+                             std::move(columns), of_state(&AllHeadsState::color));
+    out.run = [choose = out.run](CommandContext& c, const std::string& words) {
+        Status done = choose(c, words);
+        if (ranks_by_effect(c.session) && !needs_weights(c)) c.session.document.sweeping = true;
+        return done;
+    };
+    return out;
+}
+
+Status filter_by_tag(CommandContext& c, const std::string& words) {
+    c.session.of<AllHeadsState>().tag = words;
+    return success();
+}
+
 Status filter_by_label(CommandContext& c, const std::string& words) {
     c.session.of<AllHeadsState>().label = words;
     return success();
@@ -61,9 +81,11 @@ Status filter_by_label(CommandContext& c, const std::string& words) {
 
 std::vector<Command> all_heads_commands() {
     std::vector<Command> rows{
-        sort_row(),
+        sort_row(), color_row(),
         number_row({"heads filter", "All heads: filter", "share of the statistic's range to keep, 0 to 1"}, 0,
                    1, of_state(&AllHeadsState::kept)),
+        row({"heads tagged [TAG]", "All heads: with a tag", "show only heads with this tag: induction"},
+            filter_by_tag),
         row({"heads labeled [LABEL]", "All heads: with a label", "show only heads with this label"},
             filter_by_label)};
     for (Command& row : rows) row = opens_view("heads", row);
@@ -106,10 +128,34 @@ std::string head_label(const Scene& s, int block, int head) {
     return it == of_model->second.end() ? "" : it->second;
 }
 
+namespace {
+
+void choose_paint(const Scene& s, HeadChoice& c) {
+    const int color = s.of<AllHeadsState>().color;
+    if (color == 0 || color > isize(c.columns)) return;
+    c.painted_by = size_t(color) - 1;
+    float largest = 0;
+    for (const float v : c.painted()->values)
+        largest = std::isnan(v) ? largest : std::max(largest, std::abs(v));
+    if (largest > 0) c.largest = largest;
+}
+
+/// Whether a head passes the filters by label and tag.
+bool passes(const Scene& s, const HeadChoice& c, int head) {
+    const AllHeadsState& state = s.of<AllHeadsState>();
+    const AttentionHead at = s.model()->config.head_at(head);
+    const HeadTagRow* tag = c.tags[size_t(head)];
+    return (state.label.empty() || head_label(s, at.block, at.head) == state.label) &&
+           (state.tag.empty() || (tag && state.tag == tag->word));
+}
+
+}  // namespace
+
 HeadChoice choose_heads(const Scene& s) {
     HeadChoice c;
     c.columns = head_columns(s);
     c.sorted_by = std::clamp<int>(s.of<AllHeadsState>().sort, 0, isize(c.columns) - 1);
+    choose_paint(s, c);
     const int heads = isize(s.sentence()->heads);
     c.values = c.column().values;
     c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
@@ -125,9 +171,9 @@ HeadChoice choose_heads(const Scene& s) {
     for (int i = 0; i < heads; ++i) {
         const float v = c.values[i];
         bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
-        const AttentionHead head = s.model()->config.head_at(i);
-        if (!s.of<AllHeadsState>().label.empty())
-            kept = kept && head_label(s, head.block, head.head) == s.of<AllHeadsState>().label;
+        const auto tags = tags_of(s, s.model()->config.head_at(i));
+        c.tags.push_back(tags.empty() ? nullptr : tags.front().row);
+        kept = kept && passes(s, c, i);
         c.kept.push_back(kept);
         c.count += kept;
     }

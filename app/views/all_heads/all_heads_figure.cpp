@@ -15,9 +15,15 @@ void add_summaries(FigureOptions& o, const Scene& s, bool sorted) {
         const AttentionHead head = c.head_at(i);
         const std::string label = head_label(s, head.block, head.head);
         o.many.fades.push_back(choice.kept[i] ? 0 : 0.55f);
-        o.many.notes.push_back(label.empty() ? number(choice.values[i], 2) : label);
+        if (!choice.painted()) {
+            o.many.notes.push_back(label.empty() ? number(choice.values[i], 2) : label);
+            continue;
+        }
+        o.many.plates.push_back(plate_color(s, choice, i));
+        o.many.notes.push_back(plate_value(s, *choice.painted(), choice.value_on_plate(i)));
     }
-    o.many.notes_are = choice.column().label;
+    o.many.notes_are =
+        choice.painted() ? choice.painted()->label + ", also the frames" : choice.column().label;
     if (!sorted || !o.heads.empty()) return;
     for (const int i : choice.order) {
         const AttentionHead head = c.head_at(i);

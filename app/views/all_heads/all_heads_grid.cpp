@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/cast.h"
+#include "parts/head_tags.h"
 #include "parts/token_axis.h"
 #include "views/all_heads/all_heads.h"
 
@@ -36,7 +37,7 @@ struct Folds {
 /// Cells with a square thumbnail in the upper left corner.
 struct ThumbGrid : Grid {
     float side = 0;
-    bool by_layer = false, captions = false;
+    bool by_layer = false, captions = false, plates = false;
     int pitch = 0;  // by layer: columns from one fold to the next
 
     int place_of(AttentionHead head) const {
@@ -46,6 +47,12 @@ struct ThumbGrid : Grid {
     Rect slot(int place) const {
         const Rect r = cell(place / columns, place % columns);
         return {r.x, r.y, side, side};
+    }
+    /// The plate, or the thumbnail alone.
+    Rect around(int place) const {
+        const Rect r = slot(place);
+        if (!plates) return r;
+        return {r.x - kPlateEdge, r.y - kPlateEdge, r.w + 2 * kPlateEdge, r.h + kPlateEdge + kPlateBand};
     }
     bool sees(Rect r) const {
         return r.bottom() >= view.y && r.y <= view.bottom() && r.right() >= view.x && r.x <= view.right();
@@ -80,15 +87,20 @@ Folds folds_of(Scene& s) {
 }
 
 /// The gap between thumbnails, and the height of a cell with its caption, for a cell of this width.
-float apart_in(float cell) { return cell >= kRoomy ? gap::small : kNarrowGap; }
-float cell_height(float cell) { return cell >= kCaptioned ? cell - apart_in(cell) + kCaptionLine : cell; }
+float apart_in(float cell, bool plates) {
+    return plates ? 2 * kPlateEdge + kNarrowGap : cell >= kRoomy ? gap::small : kNarrowGap;
+}
+float cell_height(float cell, bool plates) {
+    if (plates) return cell + kPlateBand;
+    return cell >= kCaptioned ? cell - apart_in(cell, false) + kCaptionLine : cell;
+}
 
 /// The largest cell with which all heads fit, within limits.
-float fitting_cell(const Ui& ui, Rect room, bool by_layer,
+float fitting_cell(const Ui& ui, Rect room, bool by_layer, bool plates,
                    const std::function<std::pair<int, int>(float)>& rows_and_columns) {
     const auto fits = [&](float w) {
         const auto [rows, columns] = rows_and_columns(w);
-        return w * float(columns) <= room.w + 1 && cell_height(w) * float(rows) <= room.h;
+        return w * float(columns) <= room.w + 1 && cell_height(w, plates) * float(rows) <= room.h;
     };
     float w = kLargest;
     while (w > (by_layer ? kLeastByLayer : kCaptioned) && !fits(w)) w -= 1 / ui.scale;
@@ -99,7 +111,7 @@ float fitting_cell(const Ui& ui, Rect room, bool by_layer,
 void take_height(const Ui& ui, ThumbGrid& g) {
     constexpr float kLeastCaptioned = 44, kMaxAir = 14;
     const float each = g.view.h / float(g.rows);
-    if (!g.captions && g.w >= kLeastCaptioned && g.side + kCaptionLine <= each) {
+    if (!g.captions && !g.plates && g.w >= kLeastCaptioned && g.side + kCaptionLine <= each) {
         g.captions = true;
         g.h = g.side + kCaptionLine;
     }
@@ -107,10 +119,11 @@ void take_height(const Ui& ui, ThumbGrid& g) {
 }
 
 /// Fits all heads, then applies the zoom.
-ThumbGrid arrange(Scene& s, Rect area, int heads) {
+ThumbGrid arrange(Scene& s, Rect area, int heads, bool plates) {
     auto& state = s.of<AllHeadsState>();
     ThumbGrid g;
     g.by_layer = state.layout == HeadsLayout::by_layer;
+    g.plates = plates;
     g.view = room_for_thumbs(s, area, g.by_layer);
     const Folds folds = folds_of(s);
     const auto rows_and_columns = [&](float w) {
@@ -118,15 +131,15 @@ ThumbGrid arrange(Scene& s, Rect area, int heads) {
         const int across = std::max(1, int(g.view.w / w));
         return std::pair{(heads + across - 1) / across, across};
     };
-    const float fitting = fitting_cell(s.ui, g.view, g.by_layer, rows_and_columns);
+    const float fitting = fitting_cell(s.ui, g.view, g.by_layer, plates, rows_and_columns);
     Viewport& seen = state.seen;
     seen.min = kLeastEnlarged / fitting;
     seen.max = std::max(seen.min, kLargestEnlarged / fitting);
     seen.zoom = std::clamp(seen.zoom, seen.min, seen.max);
     g.w = s.ui.whole(fitting * seen.zoom);
-    g.captions = g.w >= kCaptioned;
-    g.side = g.w - apart_in(g.w);
-    g.h = cell_height(g.w);
+    g.captions = g.w >= kCaptioned && !plates;
+    g.side = g.w - apart_in(g.w, plates);
+    g.h = cell_height(g.w, plates);
     std::tie(g.rows, g.columns) = rows_and_columns(g.by_layer ? fitting : g.w);
     g.pitch = folds.pitch(fitting);
     if (g.by_layer) take_height(s.ui, g);
@@ -221,6 +234,24 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
             draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - 2}, choice, slot, g.by_layer);
 }
 
+void draw_plates(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
+    if (!g.plates) return;
+    for (const Slot& slot : slots)
+        if (const Rect r = g.around(slot.place); g.sees(r)) draw_plate(s, r, choice, slot.number);
+}
+
+/// In the masked corner, else at the left of the plate's value.
+void draw_slot_tags(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
+    constexpr float kGlyph = 18;
+    for (const Slot& slot : slots) {
+        const HeadTagRow* tag = choice.tags[size_t(slot.number)];
+        const Rect r = g.slot(slot.place);
+        if (!tag || !g.sees(r) || draw_corner_tag(s, r, slot.head) || !g.plates) continue;
+        write(s.ui, {r.x, r.bottom(), kGlyph, kPlateBand}, kCaption,
+              ink_on(plate_back(s, choice, slot.number)), tag->glyph, Flush::center);
+    }
+}
+
 /// Draws layer and head numbers, which do not scroll with the grid.
 void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
     if (!g.by_layer) return;
@@ -246,7 +277,7 @@ void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
 const Slot* answer(Scene& s, const ThumbGrid& g, const std::vector<Slot>& slots) {
     Ui& ui = s.ui;
     for (const Slot& slot : slots)
-        if (const Rect r = g.slot(slot.place); g.sees(r))
+        if (const Rect r = g.around(slot.place); g.sees(r))
             ui.name("heads/" + head_name(s.model()->config, slot.head), r);
     const Hit h = ui.hit("heads/grid", g.view);
     if (!h.hovered || s.session.shows(Sheet::label) || !g.whole().contains(h.mouse)) return nullptr;
@@ -257,7 +288,12 @@ const Slot* answer(Scene& s, const ThumbGrid& g, const std::vector<Slot>& slots)
     if (slot == slots.end()) return nullptr;
     const auto [block, head] = slot->head;
     s.pointed.head = std::pair{block, head};
-    if (h.clicked) open_head(s, block, head);
+    if (h.clicked && ui.shift) {
+        s.send("compare", head_path(s.model()->config, block, head));
+        s.send("view compare");
+    } else if (h.clicked) {
+        open_head(s, block, head);
+    }
     if (ImGui::IsMouseClicked(1)) {
         s.select(block, head);
         s.send("label");
@@ -270,23 +306,25 @@ const Slot* answer(Scene& s, const ThumbGrid& g, const std::vector<Slot>& slots)
 void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
     constexpr float kOutline = 2;
     Ui& ui = s.ui;
-    ThumbGrid g = arrange(s, area, isize(choice.order));
+    ThumbGrid g = arrange(s, area, isize(choice.order), choice.painted());
     scroll(s, g);
     const auto slots = slots_of(g, s.model()->config, choice);
     if (slots.empty()) return;
     const Slot* pointed = answer(s, g, slots);
-    ui.clip(inset(g.view, -kOutline - 1, -kOutline - 1));
+    ui.clip(inset(g.view, -kPlateEdge - kOutline, -kPlateEdge - kOutline));
+    draw_plates(s, g, choice, slots);
     draw_pictures(s, g, choice, slots);
+    draw_slot_tags(s, g, choice, slots);
     draw_captions(s, g, choice, slots);
     const auto outline = [&](const Slot& slot, ImU32 ink) {
-        ui.frame(inset(g.slot(slot.place), -kOutline, -kOutline), ink, kOutline);
+        ui.frame(inset(g.around(slot.place), -kOutline, -kOutline), ink, kOutline);
     };
     for (const Slot& slot : slots)
         if (is_selected(s, slot.head)) outline(slot, ui.colors->accent);
     if (pointed) outline(*pointed, ui.colors->hover);
     ui.unclip();
     draw_axes(s, g, area);
-    if (pointed) draw_head_card(s, area, g.slot(pointed->place), pointed->head.block, pointed->head.head);
+    if (pointed) draw_head_card(s, area, g.around(pointed->place), pointed->number);
 }
 
 }  // namespace headlight

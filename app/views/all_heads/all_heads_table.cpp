@@ -246,7 +246,7 @@ void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     const auto [block, head] = s.model()->config.head_at(pointed);
     s.pointed.head = std::pair{block, head};
     if (h.clicked) return open_head(s, block, head);
-    draw_head_card(s, area, square_at(plane.at(pointed), kAround), block, head);
+    draw_head_card(s, area, square_at(plane.at(pointed), kAround), pointed);
 }
 
 std::vector<NumberTable> heads_numbers(const Scene& s) {

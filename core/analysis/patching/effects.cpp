@@ -68,7 +68,7 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
     const ModelConfig& c = trace.config();
     TRY(const Measured of, measured_run(trace, own, wanted, pool));
     const PerHead<float> none(c, std::numeric_limits<float>::quiet_NaN());
-    HeadEffects out{of.metric, none, none, none, none};
+    HeadEffects out{of.metric, of.base, none, none, none, none};
     for (int first = 0; first < c.head_count();) {
         HeadGroups heads;
         const int count = passes_together(trace, std::min(kHeadsTogether, c.head_count() - first));

@@ -13,6 +13,7 @@ namespace headlight {
 /// Holds the effect of ablating each head: on the metric, and on its token A's probability, logit and log p.
 struct HeadEffects {
     Metric metric;  // resolved
+    MetricValues before;
     PerHead<float> change, probability, logit, log_probability;
     bool empty() const { return change.empty(); }
     MetricValues of(size_t head) const {
