@@ -9,6 +9,7 @@
 #include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "changed.h"
 #include "figure/canvas.h"
 #include "figure/figure.h"
 #include "figure/file_formats.h"
@@ -24,6 +25,31 @@ float statistic(const char* key, std::vector<float> row, int q, std::vector<int>
 }
 
 }  // namespace
+
+TEST_CASE("the weights of a cell are those of each head's pattern, in blocks that read the same text") {
+    ThreadPool pool(2);
+    const auto marian = reference_model("marian");
+    const auto trace = changed(marian, {}, pool);
+    const ModelConfig& c = marian->config;
+    for (int block = 0; block < c.blocks(); ++block) {
+        CellWeightsRequest asked{block, 1, 2};
+        asked.clamp_to(*trace);
+        const auto found = answer_cell_weights(*trace, asked, pool);
+        REQUIRE(found);
+        for (int i = 0; i < c.head_count(); ++i) {
+            const AttentionHead head = c.head_at(i);
+            const AttentionBlock here = c.block(block), there = c.block(head.block);
+            if (here.stack != there.stack || here.key_stack() != there.key_stack())
+                CHECK(std::isnan((*found)[head]));
+            else
+                CHECK((*found)[head] ==
+                      trace->pattern_rows(head.block, head.head, asked.query, 1)(0, asked.key));
+        }
+    }
+    CellWeightsRequest beyond{99, 999, 999};
+    beyond.clamp_to(*trace);
+    CHECK(answer_cell_weights(*trace, beyond, pool));
+}
 
 TEST_CASE("statistics of one query, by hand") {
     const std::vector<int> ids{7, 8, 7, 9};

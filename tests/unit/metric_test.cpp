@@ -187,6 +187,42 @@ TEST_CASE("metric: a sweep of a difference equals ablating each head alone, with
     for (const float bits : divergence->change) CHECK(bits >= 0);
 }
 
+TEST_CASE("metric: a sweep tells what it measured so far, NaN for the others") {
+    ThreadPool pool(2);
+    const auto own = run_text(story_model(), kLily, {}, pool);
+    std::vector<int> seen;
+    const auto effects =
+        head_effects(*own, nullptr, {}, pool, nullptr, [&](int done, const HeadEffects& now) {
+            seen.push_back(done);
+            const auto& values = now.change.values();
+            CHECK(std::none_of(values.begin(), values.begin() + done, [](float v) { return std::isnan(v); }));
+            CHECK(std::all_of(values.begin() + done, values.end(), [](float v) { return std::isnan(v); }));
+        });
+    REQUIRE(effects);
+    CHECK(seen.size() > 1);
+    CHECK(seen.back() == own->config().head_count());
+    CHECK(effects->before.probability == doctest::Approx(0.994).epsilon(1e-3));
+}
+
+TEST_CASE("metric: heads ablated together equal a run without them, on top of what is changed") {
+    ThreadPool pool(2);
+    const auto own = run_text(story_model(), kLily, {}, pool),
+               masked = run_text(story_model(), kLily, {"mask:16>10"}, pool),
+               without =
+                   run_text(story_model(), kLily, {"mask:16>10", "ablate:1.0:zero", "ablate:1.2:zero"}, pool);
+    const Metric wanted = *parse_metric(*story_model(), "p ball");
+    const auto found = ablate_groups(*masked, own.get(), wanted, {{{1, 2}}, {{1, 0}, {1, 2}}}, pool);
+    REQUIRE(found);
+    CHECK(found->before == evaluate(found->metric, *masked, *own, pool));
+    REQUIRE(found->without.size() == 2);
+    CHECK(found->without[1].value ==
+          doctest::Approx(evaluate(found->metric, *without, *own, pool).value).epsilon(1e-4));
+    const auto sweep = head_effects(*masked, own.get(), wanted, pool);
+    REQUIRE(sweep);
+    const float alone = found->without[0].value - found->before.value;
+    CHECK(sweep->change[AttentionHead{1, 2}] == doctest::Approx(alone).epsilon(1e-4));
+}
+
 TEST_CASE("metric: of the shown run, before and after; a divergence without a change is refused") {
     ThreadPool pool(2);
     const auto own = run_text(story_model(), kLily, {}, pool),

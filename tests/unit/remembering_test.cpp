@@ -11,6 +11,7 @@
 #include "figure/style.h"
 #include "helpers.h"
 #include "io/output_file.h"
+#include "parts/fold.h"
 #include "session/end_signals.h"
 #include "session/recovery.h"
 #include "session/saver.h"
@@ -78,7 +79,16 @@ TEST_CASE("settings: a ranking is remembered by its key") {
     fields["rank"] = "moved";
     CHECK(read_settings(fields, "it").preferences.rank == kRankByMoved);
     fields["rank"] = "unknown";
-    CHECK(read_settings(fields, "it").preferences.rank == 0);
+    CHECK(read_settings(fields, "it").preferences.rank == kRankByCell);
+}
+
+TEST_CASE("settings: what is folded stays so") {
+    Session s;
+    s.visits = view_visits();
+    s.of<Folds>().turned = {"Row", "result"};
+    const auto fields = settings_fields(s);
+    REQUIRE(fields);
+    CHECK(read_settings(*fields, "it", view_visits()).of<Folds>().turned == s.of<Folds>().turned);
 }
 
 TEST_CASE("settings and labels of a newer version are neither read nor written over") {

@@ -101,13 +101,13 @@ def every_view_shows_one_result_of_interventions(display):
         before, after = (f"{100 * r['effect'][i]:.1f} %" for i in (1, 2))
         assert {before, after, "Δ log p", "Δ logit"} <= set(r["texts"]), r["texts"]
         w.click("map", 0.1, 0.9)
-        r = w.wait(lambda r: r["locked"] and "effects/fold" in r["widgets"])
+        r = w.wait(lambda r: r["locked"] and "fold/result" in r["widgets"])
         assert "Top movers" not in r["texts"] and {before, after} <= set(r["texts"]), r["texts"]
         for view in ("Arithmetic", "Prediction", "Update (ΔE)"):
             w.show(view)
-            r = w.wait(lambda r: r["door"] == view and "effects/fold" in r["widgets"])
+            r = w.wait(lambda r: r["door"] == view and "fold/result" in r["widgets"])
             assert {before, after} <= set(w.settled()["texts"]), (view, r["texts"])
-        w.click("effects/fold")
+        w.click("fold/result")
         w.wait(lambda r: heads <= set(r["texts"]))
 
 

@@ -17,6 +17,7 @@ import corpora
 import documents
 import drive
 import each_view
+import folding
 import frames
 import golden
 import guide
@@ -50,6 +51,7 @@ SUBJECTS = [
     comparing,
     documents,
     each_view,
+    folding,
     steps,
     frames,
     golden,
