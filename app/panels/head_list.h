@@ -11,7 +11,7 @@ void draw_head_list(Scene& scene, Rect area);
 /// Draws heads ranked by a statistic, a weight or an effect below the grid; only cross-attention heads when
 /// the view shows how a target reads its source.
 void draw_head_ranking(Scene& scene, Rect area);
-/// What the ranking needs beyond the pass.
+/// Requests what the ranking needs beyond the pass.
 std::vector<Question> ask_about_ranking(const Scene& scene);
 
 }  // namespace headlight

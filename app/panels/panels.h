@@ -16,7 +16,7 @@ const PredictedTokens* shown_predictions(const Scene& scene);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
-/// What the inspector of a cell measures in the background.
+/// Requests what the inspector of a cell measures in the background.
 std::vector<JobRequest> inspector_jobs(const Scene& scene);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);

@@ -51,7 +51,9 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
     bar.labels = wide;
     std::vector<std::string> colors{"pattern"};
     colors.insert(colors.end(), names.begin(), names.end());
-    if (const int c = bar.choice("Color", "heads/color", colors, state.color); c >= 0)
+    if (const int c = bar.choice("Color", "heads/color", colors,
+                                 choice.painted_by ? narrow<int>(*choice.painted_by) + 1 : 0);
+        c >= 0)
         s.send("heads color", c == 0 ? "pattern" : sort_words()[size_t(c) - 1]);
     if (!choice.painted())
         bar.choose("Scale", "heads/scale",

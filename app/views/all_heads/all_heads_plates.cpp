@@ -21,7 +21,7 @@ const Colormap& plate_colors(const Scene& s, const HeadColumn& column) {
     return column.by_sweep ? signed_colormap(dark) : colormap(s.session.preferences.colormap, dark);
 }
 
-/// What the number on a plate says: of shares percents, of probabilities points.
+/// Returns the number that a plate shows: of shares percents, of probabilities points.
 float number_on_plate(const Scene& s, const HeadColumn& column, float value) {
     const bool points = column.by_sweep && s.session.document.metric.metric.kind == MetricKind::probability;
     return points || (!column.by_sweep && column.unit.empty()) ? 100 * value : value;
