@@ -107,7 +107,7 @@ std::vector<int> ordered(const ModelConfig& c, const std::vector<float>& strengt
 }
 
 /// No head gives the cell any weight.
-bool is_masked(const std::vector<float>& weights) {
+bool is_masked_everywhere(const std::vector<float>& weights) {
     return std::all_of(weights.begin(), weights.end(), [](float w) { return std::isnan(w) || w == 0; });
 }
 
@@ -125,7 +125,7 @@ void draw_ranked_heads(Scene& s, Rect area, Among among) {
                       std::pair{s.session.selection.block, s.session.selection.head},
                       true,
                       rank == kRankBySweep};
-    if (rank == kRankByCell && is_masked(heads.values))
+    if (rank == kRankByCell && is_masked_everywhere(heads.values))
         return void(caption_lines(s.ui, take_top(area, size::row),
                                   ranked_cell(s, cell_weights(s)->asked) + " is masked in every head."));
     std::vector<float> strength = heads.values;

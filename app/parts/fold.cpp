@@ -5,13 +5,13 @@
 
 namespace headlight {
 
-void Folds::visit(FieldVisitor& v) {
+void TurnedFolds::visit(FieldVisitor& v) {
     constexpr size_t kMax = 64;
     v.list("folds", turned, kMax);
 }
 
 bool is_open(const Scene& s, const std::string& key, Begins begins) {
-    return contains(s.of<Folds>().turned, key) != (begins == Begins::open);
+    return contains(s.of<TurnedFolds>().turned, key) != (begins == Begins::open);
 }
 
 bool turn_fold(Scene& s, Rect& line, const std::string& key, Begins begins) {
@@ -22,7 +22,7 @@ bool turn_fold(Scene& s, Rect& line, const std::string& key, Begins begins) {
     const Hit hit = s.ui.control(path, around);
     if (hit.hovered) s.ui.fill(around, s.ui.colors->bg3, size::corner);
     if (hit.clicked) {
-        auto& turned = s.of<Folds>().turned;
+        auto& turned = s.of<TurnedFolds>().turned;
         if (std::erase(turned, key) == 0) turned.push_back(key);
     }
     const bool open = is_open(s, key, begins);

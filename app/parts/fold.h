@@ -10,7 +10,7 @@
 namespace headlight {
 
 /// Remembers the folds that are not as they begin, by their keys.
-struct Folds {
+struct TurnedFolds {
     std::vector<std::string> turned;
     void visit(FieldVisitor& visitor);
 };

@@ -50,7 +50,7 @@ std::span<const StateVisit> view_visits() {
         for (const View& view : views())
             if (view.visit) out.push_back(view.visit);
         out.push_back(visit_state<VisitedDoors>);
-        out.push_back(visit_state<Folds>);
+        out.push_back(visit_state<TurnedFolds>);
         return out;
     }();
     return visits;

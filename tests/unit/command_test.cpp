@@ -256,7 +256,7 @@ TEST_CASE("Heads that matter is All heads by what ablating each does") {
     const auto shown = [&] { return shown_door(b.session, *b.answer.sentence->model)->key; };
     REQUIRE(b.act("view effect"));
     CHECK((shown() == "effect" && b.session.document.sweeping));
-    REQUIRE(b.act("heads sort entropy"));
+    REQUIRE(b.act("heads color pattern"));
     CHECK(shown() == "heads");
 }
 

@@ -85,10 +85,10 @@ TEST_CASE("settings: a ranking is remembered by its key") {
 TEST_CASE("settings: what is folded stays so") {
     Session s;
     s.visits = view_visits();
-    s.of<Folds>().turned = {"Row", "result"};
+    s.of<TurnedFolds>().turned = {"Row", "result"};
     const auto fields = settings_fields(s);
     REQUIRE(fields);
-    CHECK(read_settings(*fields, "it", view_visits()).of<Folds>().turned == s.of<Folds>().turned);
+    CHECK(read_settings(*fields, "it", view_visits()).of<TurnedFolds>().turned == s.of<TurnedFolds>().turned);
 }
 
 TEST_CASE("settings and labels of a newer version are neither read nor written over") {

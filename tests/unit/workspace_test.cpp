@@ -94,6 +94,9 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     Json written = old;
     written["learn_station"] = "no-weights";  // what it does not say is written as it stands
     written["learn_set"] = Json::array();
+    written["heads_color"] = 0;
+    written["heads_tag"] = "";
+    written["folds"] = Json::array();
     written["steps_order"] = 0;
     written["steps_show"] = 0;
     written["model_block"] = 3;

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kCardFoot = 40, kTagLine = 32;
+constexpr float kWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kCardFoot = 40, kCardTag = 32;
 
 /// Places the card right of the thumbnail, else left of it, below it, or above.
 Rect place_of_card(Rect area, Rect beside, float high) {
@@ -79,7 +79,7 @@ struct CardLines {
     bool measured = false;
 
     float high() const {
-        return kLine * float(kStatistics + !label.empty() + 2 * measured) + kTagLine * float(tags.size());
+        return kLine * float(kStatistics + !label.empty() + 2 * measured) + kCardTag * float(tags.size());
     }
 };
 
@@ -97,7 +97,7 @@ void draw_card(Scene& s, Rect r, const CardLines& lines, int head) {
     }
     for (const HeadTag& tag : lines.tags) {
         draw_tags(s, c.line(), {&tag, 1});
-        c.skip(kTagLine);
+        c.skip(kCardTag);
     }
     if (lines.measured) draw_effect(s, c, *lines.effects, head);
     for (int i = 0; i < kStatistics; ++i)
