@@ -26,7 +26,7 @@ TEST_CASE("history: each step has a name in plain English, with tokens, heads an
     CHECK(b.last_after("ablate 0.1:mean") == "Ablate 0.1 (mean)");
     CHECK(b.last_after("skip-mlp 2") == "Skip MLP 2");
     CHECK(b.last_after("ablate 0.0") == "Remove: ablate 0.0");
-    CHECK(b.last_after("mask window:4") == "Mask: last 4");
+    CHECK(b.last_after("mask window:4") == "Mask: sliding window 4");
     CHECK(b.last_after("remove interventions") == "Remove all interventions");
     CHECK(b.last_after("metric logit ball") == "Explain logit ball");
     CHECK(b.last_after("metric default") == "Explain the most probable token");
