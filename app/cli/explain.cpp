@@ -30,6 +30,13 @@ int steps_done(const Explanation& of) {
     return out;
 }
 
+/// The steps whose number is known at the first report: words, and each head twice.
+int steps_known(const Explanation& of) {
+    int out = 0;
+    for (const Explanation::Stage& stage : std::span(of.stages).first(3)) out += stage.count;
+    return out;
+}
+
 Status write_explanation(const ExplainOptions& o, const Explanation& found, const Trace& trace) {
     const std::vector<NumberTable> tables = explanation_numbers(found, trace);
     if (o.output.ends_with(".json"))
@@ -51,12 +58,13 @@ Status run_explain(const ExplainOptions& o) {
     ExplanationRequest request;
     request.edges_from = float(o.edges_from);
     TRY(request.metric, parse_metric(*model, o.metric, trace.get()));
-    Progress progress(2 * model->config.head_count(), o.input.quiet);
-    int shown = 0;
+    std::optional<Progress> progress;
+    int shown = 0, known = 0;
     TRY(const Explanation found, explain(*trace, request, pool, nullptr, [&](const Explanation& now) {
-            for (; shown < std::min(steps_done(now), 2 * model->config.head_count()); ++shown)
-                progress.step();
+            if (!progress) progress.emplace(known = steps_known(now), o.input.quiet);
+            for (; shown < std::min(steps_done(now), known); ++shown) progress->step();
         }));
+    progress.reset();
     return write_explanation(o, found, *trace);
 }
 
@@ -74,7 +82,9 @@ std::function<Status()> declare_explain(CLI::App& app) {
     app.add_option("-o,--output", o->output,
                    "write the circuit as " + endings_of(FormatKind::numbers) +
                        " instead of CSV to standard output; .json and .safetensors hold all of it");
-    app.add_flag("--json", o->json, "print JSON: metric, heads, paths, and the circuit alone and left out");
+    app.add_flag(
+        "--json", o->json,
+        "print JSON: metric, words left out, heads ablated, paths, and the circuit alone and left out");
     add_prompt_options(app, o->prompts);
     return [o, &app]() -> Status {
         const auto given = given_options(app);

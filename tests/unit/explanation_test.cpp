@@ -65,7 +65,48 @@ TEST_CASE("explanation: on the story model previous-token head 0.0 feeds the ind
     CHECK(edge->effect == doctest::Approx(3.73).epsilon(0.01));
     CHECK(edge->by_keys == doctest::Approx(3.27).epsilon(0.01));
     CHECK(edge->by_queries == doctest::Approx(0.30).epsilon(0.03));
+    REQUIRE(found->words.size() == 17);
+    const auto most =
+        std::max_element(found->words.begin(), found->words.end(),
+                         [](const LeftOutWord& a, const LeftOutWord& b) { return a.effect < b.effect; });
+    CHECK_MESSAGE(most->token == 4, "ball 4 is what the answer repeats");
     const Json json = explanation_json(*found, *run);
+    CHECK((json["words"].size() == 17 && json["words"][4]["text"] == "ball"));
+    CHECK((json["all_heads"].size() == 32 &&
+           json["all_heads"][0]["ablated"] != json["all_heads"][31]["ablated"]));
+    CHECK(!json.contains("words_refused"));
     CHECK((json["heads"].size() == 6 && json["heads"][2]["head"] == "1.1"));
     CHECK(json["only_these"]["probability"] == found->only.probability);
+}
+
+TEST_CASE(
+    "explanation: what was measured when it is cancelled stays, with partial rankings and open stages") {
+    ThreadPool pool(2);
+    const auto run = story_run(pool);
+    CancelFlag cancel{false};
+    Explanation last;
+    bool ranked_in_part = false, waited = false;
+    const auto found = explain(*run, {}, pool, &cancel, [&](const Explanation& now) {
+        last = now;
+        const auto known = std::count_if(now.ablated.begin(), now.ablated.end(),
+                                         [](float effect) { return !std::isnan(effect); });
+        ranked_in_part = ranked_in_part || (known > 0 && known < 32);
+        waited = waited || !now.waiting.empty();
+        if (now.stages[4].done > 0) cancel = true;
+    });
+    REQUIRE((!found && found.error().cancelled));
+    CHECK((ranked_in_part && waited && !last.whole()));
+    CHECK((last.words.size() == 17 && last.stages[0].ended && last.stages[2].ended && !last.stages[4].ended));
+}
+
+TEST_CASE("explanation: where no token can be left out, the circuit is found all the same") {
+    ThreadPool pool(2);
+    auto run = story_run(pool);
+    TraceRequest changed{run->request};
+    changed.request.intervention.changes.push_back(*parse_change(run->config(), "noise:3"));
+    const auto noisy = *run_trace(run->model, changed.request, pool);
+    const auto found = explain(*noisy, {}, pool);
+    REQUIRE(found);
+    CHECK((found->words.empty() && found->words_refusal.find("noise") != std::string::npos));
+    CHECK((found->whole() && explanation_json(*found, *noisy).contains("words_refused")));
 }

@@ -48,7 +48,7 @@ std::string check_text(const Explanation& of) {
 
 std::string running_stage(const Explanation& of) {
     for (const Explanation::Stage& stage : of.stages)
-        if (stage.done < stage.count || stage.count == 0)
+        if (!stage.ended)
             return std::string(stage.name) + ": " + std::to_string(stage.done) +
                    (stage.count ? " of " + std::to_string(stage.count) : "");
     return "";
@@ -62,7 +62,7 @@ void draw_heading(Scene& s, Rect& rest, const Explanation& of) {
               : first_that_fits(s.ui, kTitle, {claim(s, of) + check_text(of), claim(s, of)}, rest.w));
     write(s.ui, take_top(rest, kNote, gap::small), kCaption, s.ui.colors->t3,
           "Edge: drop of " + metric_label(*s.model(), of.metric) +
-              " when only that path is cut. All values are measured, not estimated.");
+              " when only that path is cut; line under a word: when the word is left out. All measured.");
 }
 
 /// "Edges from [—o——] 1.2 logits".

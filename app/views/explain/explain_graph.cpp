@@ -58,6 +58,16 @@ Word word_of(const Scene& s, const PathEdge& edge) {
     return {s.model()->config.block(edge.to.block).key_stack(), edge.token};
 }
 
+/// Returns what leaving a word out costs, as a share of the most; 0: not measured.
+float share_left_out(const Explanation& of, Word word) {
+    float largest = 1e-6f, own = 0;
+    for (const LeftOutWord& one : of.words) {
+        largest = std::max(largest, std::abs(one.effect));
+        if (one.stack == word.stack && one.token == word.token) own = one.effect;
+    }
+    return own / largest;
+}
+
 /// The token at which the answer is predicted.
 Word predicting(const Scene& s, const Explanation& of) {
     return {isize(s.sentence()->labels) - 1, of.metric.position};
@@ -266,6 +276,10 @@ void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     for (const auto& [word, place] : plan.words) {
         const bool on = used.count(word) > 0, last = word == predicting(s, of);
         if (on || last) ui.fill(place, last ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+        if (const float share = share_left_out(of, word); share != 0) {
+            const float wide = place.w * std::abs(share);
+            ui.fill({place.x, place.bottom() - 2, wide, 2}, share > 0 ? ui.colors->plus : ui.colors->minus);
+        }
         const Rect index{place.x - kWordIndex, place.y, kWordIndex - gap::small, place.h};
         write(ui, index, kCaptionMono, on ? ui.colors->t2 : ui.colors->t3, std::to_string(word.token),
               Flush::right);
@@ -331,11 +345,25 @@ void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, cons
 
 }  // namespace
 
+namespace {
+
+/// Draws the paths that are not measured yet, thin and without a number.
+void draw_waiting(Scene& s, const Explanation& of, const CircuitPlan& plan) {
+    for (const PathEdge& edge : of.waiting) {
+        const Rect *from = plan.of_head(edge.from), *to = plan.of_head(edge.to);
+        if (from && to)
+            s.ui.curve({from->right(), from->middle_y()}, {to->x, to->middle_y()}, s.ui.colors->l2, 1);
+    }
+}
+
+}  // namespace
+
 void draw_explanation(Scene& s, Rect area, const Explanation& of) {
     const CircuitPlan plan = plan_circuit(s, of, area);
     const std::vector<DrawnPath> paths = drawn_paths(s, of, plan);
     name_columns(s, plan, area);
     if (!s.ui.on_page()) answer_paths(s, area, paths, plan);
+    draw_waiting(s, of, plan);
     for (const bool on : {false, true})
         for (const DrawnPath& path : paths)
             if (path.on == on) draw_path(s.ui, path);

@@ -1,4 +1,6 @@
 // Lists the held path, the check of the circuit alone and of the other heads, and the progress.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "parts/metric.h"
@@ -47,16 +49,78 @@ void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
     panel.pair("all but these " + std::to_string(of.heads.size()), text(of.without));
 }
 
+constexpr size_t kMaxRanked = 6;
+
+struct RankedEffect {
+    std::string name;
+    float effect;
+};
+
+/// Lists the strongest effects measured so far.
+void list_ranked(SidePanel& panel, const std::string& title, std::vector<RankedEffect> all) {
+    std::erase_if(all, [](const RankedEffect& one) { return std::isnan(one.effect); });
+    if (all.empty()) return;
+    std::stable_sort(all.begin(), all.end(), [](const RankedEffect& a, const RankedEffect& b) {
+        return std::abs(a.effect) > std::abs(b.effect);
+    });
+    const float largest = std::max(std::abs(all.front().effect), 1e-6f);
+    if (all.size() > kMaxRanked) all.resize(kMaxRanked);
+    if (!panel.fold(title, title, "logits")) return;
+    for (const RankedEffect& one : all)
+        panel.bar({"", one.name, one.effect / largest, signed_number(one.effect, 2), false, true});
+}
+
+void list_words(Scene& s, SidePanel& panel, const Explanation& of) {
+    std::vector<RankedEffect> all;
+    for (const LeftOutWord& word : of.words)
+        all.push_back({token_at(s.sentence()->labels[size_t(word.stack)], word.token), word.effect});
+    list_ranked(panel, "Words, each left out", std::move(all));
+    if (of.words_refusal.empty()) return;
+    panel.note(of.words_refusal);
+}
+
+void list_ablated(Scene& s, SidePanel& panel, const Explanation& of) {
+    const ModelConfig& c = s.model()->config;
+    std::vector<RankedEffect> all;
+    for (int i = 0; i < isize(of.ablated); ++i)
+        all.push_back({head_name(c, c.head_at(i)), of.ablated[size_t(i)]});
+    list_ranked(panel, "Heads, each ablated", std::move(all));
+}
+
+/// Draws a tick for what is done, a ring for what runs.
+void list_stage(Scene& s, SidePanel& panel, const Explanation::Stage& stage, bool runs) {
+    constexpr float kMark = 22;
+    Ui& ui = s.ui;
+    Rect line = panel.line();
+    const ImVec2 mark{line.x + gap::close, line.middle_y()};
+    take_left(line, kMark);
+    if (stage.ended)
+        ui.polyline(
+            std::array<ImVec2, 3>{{{mark.x - 5, mark.y}, {mark.x - 1, mark.y + 4}, {mark.x + 6, mark.y - 5}}},
+            ui.colors->t2, 1.5f);
+    else if (runs)
+        ui.ring(mark, 3.5f, ui.colors->accent, 1.5f);
+    const ImU32 ink = stage.ended ? ui.colors->t2 : runs ? ui.colors->accent_text : ui.colors->t3;
+    write(ui, line, kBody, ink, stage.name);
+    const std::string count =
+        stage.count ? std::to_string(stage.done) + " of " + std::to_string(stage.count) : "—";
+    write(ui, line, kCaptionMono, ink, count, Flush::right);
+    panel.y += panel.pair_step * panel.tight;
+}
+
 void list_progress(Scene& s, SidePanel& panel, const Explanation& of) {
     if (!panel.fold("Progress", "Progress", "exact")) return;
-    for (const Explanation::Stage& stage : of.stages)
-        panel.pair(stage.name, stage.count ? std::to_string(stage.done) + " of " + std::to_string(stage.count)
-                                           : std::string("—"));
     auto& measures = s.of<ExplainState>().measures;
+    bool runs = measures;
+    for (const Explanation::Stage& stage : of.stages) {
+        list_stage(s, panel, stage, runs && !stage.ended);
+        runs = runs && stage.ended;
+    }
     if (of.whole() || s.ui.on_page()) return;
     panel.y += gap::small;
     if (s.ui.link("explain/cancel", panel.at.right(), panel.y, measures ? "Cancel" : "Resume"))
         measures = !measures;
+    panel.y += panel.pair_step;
 }
 
 }  // namespace
@@ -67,7 +131,10 @@ void draw_explain_inspector(Scene& s, Rect area) {
     if (const ExplanationFound found = explanation_found(s); found.explanation) {
         list_edge(s, panel, *found.explanation);
         list_check(s, panel, *found.explanation);
-        list_progress(s, panel, *found.explanation);
+        if (!found.explanation->whole()) list_progress(s, panel, *found.explanation);
+        list_words(s, panel, *found.explanation);
+        list_ablated(s, panel, *found.explanation);
+        if (found.explanation->whole()) list_progress(s, panel, *found.explanation);
     }
     panel.note(
         "Each path is cut alone (path patching, Wang et al. 2022): a head reads the residual stream "

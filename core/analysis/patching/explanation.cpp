@@ -18,7 +18,7 @@ constexpr int kSenders = 8;    // heads without a strong direct effect that may 
 constexpr int kTokens = 32;    // tokens whose path into a head is measured
 constexpr float kStep = 0.1f;  // that the automatic edges_from is rounded to
 
-enum StageNumber { kDirect, kAblated, kPaths, kFromTokens, kChecks };
+enum StageNumber { kWords, kDirect, kAblated, kPaths, kFromTokens, kChecks };
 
 /// Indices of the largest |values|, largest first; NaN last.
 std::vector<int> by_size(std::span<const float> values) {
@@ -37,12 +37,13 @@ public:
 
     Result<Explanation> run(const ExplanationRequest& request) {
         TRY_STATUS(begin(request));
-        TRY_STATUS(measure_direct());
-        TRY_STATUS(measure_ablations());
+        TRY_STATUS(ended(kWords, leave_words_out()));
+        TRY_STATUS(ended(kDirect, measure_direct()));
+        TRY_STATUS(ended(kAblated, measure_ablations()));
         choose_heads();
-        TRY_STATUS(measure_paths());
-        TRY_STATUS(measure_tokens());
-        TRY_STATUS(check_circuit());
+        TRY_STATUS(ended(kPaths, measure_paths()));
+        TRY_STATUS(ended(kFromTokens, measure_tokens()));
+        TRY_STATUS(ended(kChecks, check_circuit()));
         return std::move(out_);
     }
 
@@ -54,17 +55,42 @@ private:
         out_.clean = cuts_->clean_values();
         out_.direct = out_.ablated = PerHead<float>(config_, kUnmeasured);
         const int heads = config_.head_count();
-        out_.stages = {{"Straight to the answer", 0, heads},
-                       {"Heads ablated", 0, heads},
+        out_.stages = {{"Words, each left out"},
+                       {"Straight to the answer", 0, heads},
+                       {"Heads, each ablated", 0, heads},
                        {"Paths between heads"},
                        {"Paths from words"},
                        {"Alone and left out", 0, 2}};
         return success();
     }
 
+    Status ended(StageNumber stage, Status done) {
+        if (done) out_.stages[stage].ended = true;
+        return done;
+    }
+
     void report(StageNumber stage, int steps) {
         out_.stages[stage].done += steps;
         if (seen_) seen_(out_);
+    }
+
+    /// Where tokens cannot be left out, the rest is measured all the same.
+    Status leave_words_out() {
+        const Metric metrics[] = {out_.metric};
+        const auto seen = [&](const LeaveOutRuns& runs) {
+            out_.stages[kWords].count = runs.all;
+            const int before = isize(out_.words);
+            for (size_t i = out_.words.size(); i < runs.found.size(); ++i) {
+                const LeftOut& one = runs.found[i];
+                out_.words.push_back({one.stack, one.part.first, runs.before.value - one.without.value});
+            }
+            report(kWords, isize(out_.words) - before);
+        };
+        const auto runs = leave_out(clean_, nullptr, {metrics}, pool_, cancel_, seen);
+        if (runs) return success();
+        if (runs.error().cancelled) return runs.error();
+        out_.words_refusal = runs.error().message;
+        return success();
     }
 
     Status measure_direct() {
@@ -85,11 +111,11 @@ private:
     }
 
     Status measure_ablations() {
-        const auto seen = [&](int done, const HeadEffects&) {
+        const auto seen = [&](int done, const HeadEffects& effects) {
+            for (size_t i = 0; i < effects.change.size(); ++i) out_.ablated[i] = -effects.change[i];
             report(kAblated, done - out_.stages[kAblated].done);
         };
-        TRY(const HeadEffects effects, head_effects(clean_, nullptr, out_.metric, pool_, cancel_, seen));
-        for (size_t i = 0; i < effects.change.size(); ++i) out_.ablated[i] = -effects.change[i];
+        TRY_STATUS(head_effects(clean_, nullptr, out_.metric, pool_, cancel_, seen));
         return success();
     }
 
@@ -105,6 +131,9 @@ private:
             if (isize(senders_) < kSenders && !contains(out_.heads, head)) senders_.push_back(head);
         }
         std::sort(out_.heads.begin(), out_.heads.end());
+        for (const AttentionHead head : out_.heads)
+            for (const PathReceiver& to : receivers_of(head))
+                out_.waiting.push_back({.from = head, .to = to.head, .effect = kUnmeasured});
     }
 
     std::vector<PathReceiver> receivers_of(AttentionHead sender) const {
@@ -129,6 +158,7 @@ private:
                                isize(out_.heads) + isize(joining) < out_.asked.max_heads;
             if (joins) joining.push_back(sender);
             if (joins || !is_new) TRY_STATUS(add_edges(sender, receivers, effects));
+            std::erase_if(out_.waiting, [&](const PathEdge& edge) { return edge.from == sender; });
             report(kPaths, isize(receivers));
         }
         out_.heads.insert(out_.heads.end(), joining.begin(), joining.end());
@@ -231,10 +261,6 @@ private:
     std::vector<AttentionHead> senders_;
 };
 
-Json values_json(const MetricValues& values) {
-    return {{"value", values.value}, {"probability", values.probability}, {"logit", values.logit}};
-}
-
 }  // namespace
 
 Metric in_logits(Metric metric) {
@@ -244,7 +270,7 @@ Metric in_logits(Metric metric) {
 
 bool Explanation::whole() const {
     return !stages.empty() &&
-           std::all_of(stages.begin(), stages.end(), [](const Stage& s) { return s.done == s.count; });
+           std::all_of(stages.begin(), stages.end(), [](const Stage& s) { return s.ended; });
 }
 
 Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,
@@ -258,70 +284,6 @@ Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationR
     if (found) return ExplanationFound{std::make_shared<const Explanation>(*std::move(found)), ""};
     if (found.error().cancelled) return found.error();
     return ExplanationFound{nullptr, found.error().message};
-}
-
-namespace {
-
-std::string source_name(const PathEdge& edge, const Trace& clean) {
-    if (edge.token < 0) return head_name(clean.config(), edge.from);
-    const int stack = clean.config().block(edge.to.block).key_stack();
-    return token_labels(clean, stack)[size_t(edge.token)] + " " + std::to_string(edge.token);
-}
-
-std::string target_name(const PathEdge& edge, const Trace& clean) {
-    return edge.to_answer ? "answer" : head_name(clean.config(), edge.to);
-}
-
-}  // namespace
-
-std::vector<NumberTable> explanation_numbers(const Explanation& e, const Trace& clean) {
-    std::vector<std::string> edges, heads;
-    Matrix effects(isize(e.edges), 4), by_head(isize(e.heads), 2);
-    for (int i = 0; i < isize(e.edges); ++i) {
-        const PathEdge& edge = e.edges[size_t(i)];
-        edges.push_back(source_name(edge, clean) + " → " + target_name(edge, clean));
-        effects.row(i) << edge.effect, edge.by_queries, edge.by_keys, edge.by_values;
-    }
-    for (int i = 0; i < isize(e.heads); ++i) {
-        heads.push_back(head_name(clean.config(), e.heads[size_t(i)]));
-        by_head.row(i) << e.direct[e.heads[size_t(i)]], e.ablated[e.heads[size_t(i)]];
-    }
-    Matrix checks(3, 2);
-    checks << e.clean.value, e.clean.probability, e.only.value, e.only.probability, e.without.value,
-        e.without.probability;
-    std::vector<NumberTable> out{
-        {"paths", "path", "effect", edges, {"effect", "by queries", "by keys", "by values"}, effects},
-        {"heads", "head", "effect", heads, {"direct", "ablated"}, by_head},
-        {"check", "run", "value", {"all heads", "only these", "all but these"}, {"metric", "p"}, checks}};
-    out[1].beside = out[2].beside = true;
-    return out;
-}
-
-Json explanation_json(const Explanation& e, const Trace& clean) {
-    const ModelConfig& c = clean.config();
-    Json heads = Json::array(), edges = Json::array();
-    for (const AttentionHead head : e.heads)
-        heads.push_back(
-            {{"head", head_path(c, head)}, {"direct", e.direct[head]}, {"ablated", e.ablated[head]}});
-    for (const PathEdge& edge : e.edges) {
-        Json out;
-        if (edge.token >= 0)
-            out["token"] = edge.token;
-        else
-            out["from"] = head_path(c, edge.from);
-        out["to"] = edge.to_answer ? "answer" : head_path(c, edge.to);
-        out["effect"] = edge.effect;
-        if (!std::isnan(edge.by_keys))
-            out["by"] = {{"queries", edge.by_queries}, {"keys", edge.by_keys}, {"values", edge.by_values}};
-        edges.push_back(std::move(out));
-    }
-    return {{"metric", metric_name(*clean.model, e.metric)},
-            {"clean", values_json(e.clean)},
-            {"edges_from", e.edges_from},
-            {"heads", std::move(heads)},
-            {"edges", std::move(edges)},
-            {"only_these", values_json(e.only)},
-            {"all_but_these", values_json(e.without)}};
 }
 
 }  // namespace headlight

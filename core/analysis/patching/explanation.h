@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attribution/leave_out.h"
 #include "analysis/comparison/run_pair.h"
 #include "analysis/patching/path_patching.h"
 #include "io/json.h"
@@ -32,6 +33,12 @@ struct PathEdge {
     }
 };
 
+/// effect = metric(clean) − metric(without the token)
+struct LeftOutWord {
+    int stack = 0, token = 0;
+    float effect = 0;
+};
+
 struct ExplanationRequest {
     using Answer = struct ExplanationFound;
     Metric metric;
@@ -46,17 +53,21 @@ struct Explanation {
     ExplanationRequest asked;
     Metric metric;  // resolved; of a token its logit, because log p is flat near 1
     MetricValues clean;
-    PerHead<float> direct;   // straight to the answer, by head; NaN: not measured yet
-    PerHead<float> ablated;  // metric(clean) − metric(head ablated)
+    std::vector<LeftOutWord> words;  // those measured, in their order
+    std::string words_refusal;       // why none can be left out
+    PerHead<float> direct;           // straight to the answer, by head; NaN: not measured yet
+    PerHead<float> ablated;          // metric(clean) − metric(head ablated); NaN: not measured yet
     float edges_from = 0;
     std::vector<AttentionHead> heads;  // of the circuit, as a pass computes them
     std::vector<PathEdge> edges;       // strongest first, those from kFaint · edges_from up
+    std::vector<PathEdge> waiting;     // between these heads, not measured yet
     MetricValues only, without;        // the metric with these heads alone, and with all others
 
     /// Stages in their order: how many of their steps are done.
     struct Stage {
         const char* name;
         int done = 0, count = 0;
+        bool ended = false;
     };
     std::vector<Stage> stages;
     bool whole() const;
@@ -64,12 +75,13 @@ struct Explanation {
 };
 
 /// Measures, calling `seen` (or null) after each few runs with what is known so far:
-/// 1. the direct effect of each head; those of at least `edges_from` are in the circuit;
-/// 2. the effect of ablating each head; the strongest others may be senders;
-/// 3. the path from each candidate into each head of the circuit; candidates with one of at least
+/// 1. the effect of leaving each token out, where that has a meaning;
+/// 2. the direct effect of each head; those of at least `edges_from` are in the circuit;
+/// 3. the effect of ablating each head; the strongest others may be senders;
+/// 4. the path from each candidate into each head of the circuit; candidates with one of at least
 ///    `edges_from` join;
-/// 4. the path from each token into each head of the circuit (the kTokens tokens it attends to most);
-/// 5. the metric with the circuit alone, and without it.
+/// 5. the path from each token into each head of the circuit (the kTokens tokens it attends to most);
+/// 6. the metric with the circuit alone, and without it.
 /// An error says why the metric cannot be taken, or that `cancel` was set.
 Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr,
@@ -83,10 +95,11 @@ struct ExplanationFound {
 Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationRequest& request,
                                             ThreadPool& pool, const CancelFlag* cancel);
 
-/// Its edges as a table (from, to, effect, by queries, keys and values), and its heads.
+/// Its edges as a table (from, to, effect, by queries, keys and values), its heads, the checks, the tokens
+/// left out, and all heads.
 std::vector<NumberTable> explanation_numbers(const Explanation& explanation, const Trace& clean);
 
-/// All of it as JSON: metric, heads, edges, checks.
+/// All of it as JSON (docs/window/explain.md).
 Json explanation_json(const Explanation& explanation, const Trace& clean);
 
 }  // namespace headlight
