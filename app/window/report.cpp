@@ -72,6 +72,7 @@ void report_session(WindowState& state, Json& root) {
     root["head_labels"] = document.head_labels;
     root["mask"] = document.intervention.mask.name();
     root["metric"] = document.metric.name;
+    root["steps"] = document.history.names();
     root["changes"] = document.intervention.changes.size();
     root["presenting"] = session.presenting;
     root["arranging"] = session.arranging;

@@ -134,6 +134,41 @@ def undo_goes_back_through_models_and_leaves_their_texts_apart(display):
         assert r["text"] == "", "no word of the sentence stands in the path of the picture"
 
 
+def a_click_in_the_list_of_steps_goes_there(display):
+    """Back to the start and forward again, over a switch of the model; a model that is gone is told."""
+
+    def test(folder):
+        gone = folder / "gpt2"
+        shutil.copytree(GPT2, gone)
+        steps = f"head 1.2; ablate 1.2; mask none; open {gone}; mask causal"
+        with Window(PROGRAM, display, "--text", LILY, "--do", steps) as w:
+            w.wait(lambda r: r["model"] == "gpt2" and r["mask"] == "causal" and not r["busy"])
+            w.key("Escape", "F4")
+            r = w.wait(lambda r: "history/4" in r["widgets"])
+            assert r["steps"][0] == "Ablate 1.2" and r["steps"][2] == "Open gpt2", r["steps"]
+            w.click("history/1")
+            w.wait(
+                lambda r: (
+                    r["model"] == "stories"
+                    and r["mask"] == "own"
+                    and r.get("change_list") == ["ablate:1.2:zero"]
+                    and r["shown_head"] == [1, 2]
+                    and not r["busy"]
+                )
+            )
+            w.click("history/0")
+            w.wait(lambda r: r["changes"] == 0 and not r["busy"])
+            w.click("history/4")
+            w.wait(lambda r: r["model"] == "gpt2" and r["mask"] == "causal" and not r["busy"])
+            w.click("history/0")
+            w.wait(lambda r: r["model"] == "stories" and not r["busy"])
+            shutil.rmtree(gone)
+            w.click("history/4")
+            w.wait(lambda r: str(gone) in r["notice"] and not r["model_menu"])
+
+    _in_folder(test)
+
+
 def a_model_comes_back_with_what_was_changed_in_it(display):
     def test(folder):
         home = folder / "home"
