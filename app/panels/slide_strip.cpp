@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 constexpr float kStripWide = 264, kStripNarrow = 160, kNarrowSlides = 1180, kStripHead = 56, kStripPad = 16,
-                kSlideNumber = 20, kSlideTitle = 28, kBetweenSlides = 22, kEditor = 104, kSlideHints = 36;
+                kSlideNumber = 20, kTitleUnder = 28, kBetweenSlides = 22, kEditor = 104, kSlideHints = 36;
 
 /// Reads the cards of slides that changed.
 void note_cards(Scene& s) {
@@ -37,7 +37,7 @@ struct StripPlan {
 StripPlan plan_strip(Rect area) {
     const float wide = area.w - 2 * kStripPad - kSlideNumber - 4,
                 high = std::round(wide * kThumbHigh / kThumbWide);
-    return {area, wide, high, high + kSlideTitle + kBetweenSlides};
+    return {area, wide, high, high + kTitleUnder + kBetweenSlides};
 }
 
 /// Draws the picture of a slide; lines in place of one until it was shown once.
@@ -92,7 +92,7 @@ void draw_card(Scene& s, const StripPlan& plan, int i) {
     write(ui, {plan.area.x + kStripPad - gap::tight, r.y, kSlideNumber, size::line}, kCaptionMono, ink,
           std::to_string(i + 1));
     draw_thumb(s, r, card, on);
-    write(ui, {r.x, r.bottom(), r.w, kSlideTitle}, kCaption, ink, card.title);
+    write(ui, {r.x, r.bottom(), r.w, kTitleUnder}, kCaption, ink, card.title);
     answer_slide(s, plan, i, plan.thumb(i, strip.scroll));
 }
 
