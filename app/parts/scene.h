@@ -102,6 +102,16 @@ struct Scene {
 /// The shown runs, as inputs of a job.
 JobInputs inputs_shown(const Scene& scene);
 
+/// The answer to a measured question: the worker's, or what its job knows so far.
+template <class Asked>
+typename Asked::Answer measured(const Scene& s, const Asked& request) {
+    if (const auto* known = s.found<Asked>(); known && known->asked == request) return known->answer;
+    const auto* job = s.answer->job<Measuring<Asked>>();
+    const typename Measuring<Asked>::Request wanted{request};
+    const auto work = Measuring<Asked>::of(&wanted, inputs_shown(s));
+    return job && work && job->is_of(*work) ? job->found() : typename Asked::Answer{};
+}
+
 /// The effects of ablating each head so far, NaN where not measured; null before the first.
 std::shared_ptr<const HeadEffects> sweep_effects(const Scene& scene);
 

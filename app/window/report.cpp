@@ -94,9 +94,9 @@ void report_states(Session& session, Json& root) {
 }
 
 /// The sum of the scores so far, whether they are all known, why there are none.
-template <class Sweep>
+template <class Asked>
 void report_scores(const WorkAnswer& answer, const char* key, Json& root) {
-    const auto* job = answer.job<Sweep>();
+    const auto* job = answer.job<Measuring<Asked>>();
     if (!job) return;
     const TokenScores found = job->found();
     root[key] = {found.found ? found.found->sum : 0.0f, found.whole, found.refusal, found.done};
@@ -109,13 +109,13 @@ void report_jobs(const WorkAnswer& answer, Json& root) {
         const PatchMapFound found = patching->found();
         root["patched"] = {found.map.done, found.map.cells, found.refusal};
     }
-    if (const auto* map = answer.job<InfluenceMapSweep>()) {
+    if (const auto* map = answer.job<Measuring<InfluenceMapRequest>>()) {
         const InfluenceMapFound found = map->found();
         root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
                                  found.refusal};
     }
-    report_scores<FirstScoresSweep>(answer, "first_scores", root);
-    report_scores<SecondScoresSweep>(answer, "second_scores", root);
+    report_scores<FirstScoresRequest>(answer, "first_scores", root);
+    report_scores<SecondScoresRequest>(answer, "second_scores", root);
     if (const auto* dossier = answer.job<CorpusSweep>()) {
         const CorpusSweep::Found found = dossier->found();
         root["corpus_read"] = {found.done, found.texts, found.refusal};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <tuple>
@@ -45,44 +46,68 @@ struct QuestionRow {
     static constexpr auto answer = Function;  // (trace or runs, request, pool, cancel)
 };
 
-/// The table of questions: every question has one row.
-inline constexpr std::tuple kQuestions{QuestionRow<LinksRequest, answer_links>{},
-                                       QuestionRow<CellWeightsRequest, answer_cell_weights>{},
+/// The same of a question whose answer takes long: a job answers it in the background too
+/// (session/work/jobs.h). Function also reports answers so far to `seen`, or null; an error becomes the
+/// answer's `refusal`.
+template <class Request, auto Function>
+struct MeasuredRow {
+    using Asks = Request;
+    using Answer = typename Request::Answer;
+
+    static Result<Answer> answer(const Runs& runs, const Request& request, ThreadPool& pool,
+                                 const CancelFlag* cancel,
+                                 const std::function<void(Answer)>& seen = nullptr) {
+        Result<Answer> found = Function(runs, request, pool, cancel, seen);
+        if (found || found.error().cancelled) return found;
+        Answer refused;
+        refused.refusal = found.error().message;
+        return refused;
+    }
+};
+
+/// The questions that are answered before a frame is shown.
+inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
+                                      QuestionRow<CellWeightsRequest, answer_cell_weights>{},
                                        QuestionRow<StepsRequest, answer_steps>{},
-                                       QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
-                                       QuestionRow<DeltaSplitRequest, answer_delta_split>{},
-                                       QuestionRow<ProjectionRequest, answer_projection>{},
-                                       QuestionRow<LensRequest, answer_lens>{},
-                                       QuestionRow<AttributionRequest, answer_attribution>{},
-                                       QuestionRow<GraphRequest, answer_graph>{},
-                                       QuestionRow<RolloutRequest, answer_rollout>{},
-                                       QuestionRow<HeadMapRequest, answer_head_map>{},
-                                       QuestionRow<RandomStatisticsRequest, answer_random_statistics>{},
-                                       QuestionRow<HeadPairRequest, answer_head_pair>{},
-                                       QuestionRow<DeltaPairRequest, answer_delta_pair>{},
-                                       QuestionRow<PredictionPairRequest, answer_prediction_pair>{},
-                                       QuestionRow<MovedRequest, answer_moved>{},
-                                       QuestionRow<MetricRequest, answer_metric>{},
-                                       QuestionRow<StagesRequest, answer_stages>{},
-                                       QuestionRow<WordAlignmentRequest, answer_word_alignment>{},
-                                       QuestionRow<LayerPatternsRequest, answer_layer_patterns>{},
-                                       QuestionRow<PositionsRequest, answer_positions>{},
-                                       QuestionRow<BlockWeightsRequest, answer_block_weights>{},
-                                       QuestionRow<BlockChainRequest, answer_block_chain>{},
-                                       QuestionRow<HeadsChainRequest, answer_heads_chain>{},
-                                       QuestionRow<PageRequest, answer_page>{},
-                                       QuestionRow<TokenChoicesRequest, answer_token_choices>{},
-                                       QuestionRow<PatchMapRequest, answer_patch_map>{},
-                                       QuestionRow<ExplanationRequest, answer_explanation>{},
-                                       QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
-                                       QuestionRow<CircuitsRequest, answer_circuits>{},
-                                       QuestionRow<CompositionRequest, answer_composition>{},
-                                       QuestionRow<DossierRequest, answer_dossier>{},
+                                      QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
+                                      QuestionRow<DeltaSplitRequest, answer_delta_split>{},
+                                      QuestionRow<ProjectionRequest, answer_projection>{},
+                                      QuestionRow<LensRequest, answer_lens>{},
+                                      QuestionRow<AttributionRequest, answer_attribution>{},
+                                      QuestionRow<GraphRequest, answer_graph>{},
+                                      QuestionRow<RolloutRequest, answer_rollout>{},
+                                      QuestionRow<HeadMapRequest, answer_head_map>{},
+                                      QuestionRow<RandomStatisticsRequest, answer_random_statistics>{},
+                                      QuestionRow<HeadPairRequest, answer_head_pair>{},
+                                      QuestionRow<DeltaPairRequest, answer_delta_pair>{},
+                                      QuestionRow<PredictionPairRequest, answer_prediction_pair>{},
+                                      QuestionRow<MovedRequest, answer_moved>{},
+                                      QuestionRow<MetricRequest, answer_metric>{},
+                                      QuestionRow<StagesRequest, answer_stages>{},
+                                      QuestionRow<WordAlignmentRequest, answer_word_alignment>{},
+                                      QuestionRow<LayerPatternsRequest, answer_layer_patterns>{},
+                                      QuestionRow<PositionsRequest, answer_positions>{},
+                                      QuestionRow<BlockWeightsRequest, answer_block_weights>{},
+                                      QuestionRow<BlockChainRequest, answer_block_chain>{},
+                                      QuestionRow<HeadsChainRequest, answer_heads_chain>{},
+                                      QuestionRow<PageRequest, answer_page>{},
+                                      QuestionRow<TokenChoicesRequest, answer_token_choices>{},
+                                      QuestionRow<PatchMapRequest, answer_patch_map>{},
+                                      QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
+                                      QuestionRow<CircuitsRequest, answer_circuits>{},
+                                      QuestionRow<CompositionRequest, answer_composition>{},
+                                      QuestionRow<DossierRequest, answer_dossier>{},
                                        QuestionRow<PromptsRequest, answer_prompts>{},
-                                       QuestionRow<InfluenceMapRequest, answer_influence_map>{},
-                                       QuestionRow<AttentionBesideRequest, answer_attention_beside>{},
-                                       QuestionRow<FirstScoresRequest, answer_token_scores<0>>{},
-                                       QuestionRow<SecondScoresRequest, answer_token_scores<1>>{}};
+                                      QuestionRow<AttentionBesideRequest, answer_attention_beside>{}};
+
+/// The questions whose answers take long.
+inline constexpr std::tuple kMeasured{MeasuredRow<ExplanationRequest, measure_explanation>{},
+                                      MeasuredRow<InfluenceMapRequest, measure_influence_map>{},
+                                      MeasuredRow<FirstScoresRequest, measure_token_scores<0>>{},
+                                      MeasuredRow<SecondScoresRequest, measure_token_scores<1>>{}};
+
+/// The table of questions: every question has one row.
+inline constexpr std::tuple kQuestions = std::tuple_cat(kAnswered, kMeasured);
 
 template <class Rows>
 struct RequestsOf;

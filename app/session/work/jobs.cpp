@@ -1,6 +1,6 @@
 #include "session/work/jobs.h"
 
-#include <chrono>
+#include "base/pace.h"
 
 namespace headlight {
 
@@ -8,26 +8,6 @@ std::optional<HeadSweep> HeadSweep::of(const Request* request, const JobInputs& 
     if (!request || !in.runs.shown || !in.model->has_logits()) return std::nullopt;
     return HeadSweep{in.runs.shown, in.runs.own, request->metric};
 }
-
-namespace {
-
-/// Publishes results at intervals, not after each row.
-class Pace {
-public:
-    explicit Pace(std::chrono::milliseconds between) : between_(between) {}
-    bool is_due() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < between_) return false;
-        last_ = now;
-        return true;
-    }
-
-private:
-    std::chrono::milliseconds between_;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-}  // namespace
 
 Status HeadSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
     Pace pace(std::chrono::milliseconds(100));
@@ -85,72 +65,6 @@ Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pub
         run_trace(base->model, without_patches(base->request), pool, cancel, base.get()));
     const auto seen = [&](const PatchMap& map) { publish({map, ""}); };
     TRY_STATUS(patch_map(*clean, *corrupted, map.patch, pool, cancel, seen, &known));
-    return success();
-}
-
-namespace {
-
-Status measured(const InfluenceRuns& runs, const InfluenceMapRequest& request, ThreadPool& pool,
-                const CancelFlag* cancel, const Publish<InfluenceMapFound>& publish) {
-    Pace pace(std::chrono::milliseconds(150));
-    TRY(InfluenceMap map, influence_map(runs, request, pool, cancel, [&](const InfluenceMap& now) {
-            if (pace.is_due()) publish({std::make_shared<const InfluenceMap>(now), ""});
-        }));
-    publish({std::make_shared<const InfluenceMap>(std::move(map)), ""});
-    return success();
-}
-
-template <int Column>
-Status measured(const InfluenceRuns& runs, const ScoresRequest<Column>& request, ThreadPool& pool,
-                const CancelFlag* cancel, const Publish<TokenScores>& publish) {
-    TRY(TokenScores found, token_scores(runs, request.how, pool, cancel, publish));
-    publish(std::move(found));
-    return success();
-}
-
-bool rests_on_other(const InfluenceMapRequest&) { return false; }
-template <int Column>
-bool rests_on_other(const ScoresRequest<Column>& request) {
-    return request.how.needs_prompt();
-}
-
-}  // namespace
-
-template <class Request>
-std::optional<InfluenceSweep<Request>> InfluenceSweep<Request>::of(const Request* request,
-                                                                   const JobInputs& in) {
-    if (!request || !in.runs.shown || !in.complete) return std::nullopt;
-    return InfluenceSweep{in.runs, *request};
-}
-
-template <class Request>
-bool InfluenceSweep<Request>::same(const InfluenceSweep& other) const {
-    return request == other.request && runs.shown == other.runs.shown && runs.own == other.runs.own &&
-           (!rests_on_other(request) || runs.other == other.runs.other);
-}
-
-template <class Request>
-Status InfluenceSweep<Request>::measure(ThreadPool& pool, const CancelFlag* cancel,
-                                        const Publish<Found>& publish) const {
-    return measured({*runs.shown, runs.own.get(), runs.other.get()}, request, pool, cancel, publish);
-}
-
-template struct InfluenceSweep<InfluenceMapRequest>;
-template struct InfluenceSweep<FirstScoresRequest>;
-template struct InfluenceSweep<SecondScoresRequest>;
-
-std::optional<ExplanationSweep> ExplanationSweep::of(const Request* request, const JobInputs& in) {
-    if (!request || !in.runs.shown || !in.complete || !in.model->has_logits()) return std::nullopt;
-    return ExplanationSweep{in.runs.shown, request->explanation};
-}
-
-Status ExplanationSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
-                                 const Publish<Found>& publish) const {
-    Pace pace(std::chrono::milliseconds(100));
-    TRY(Explanation found, explain(*trace, request, pool, cancel, [&](const Explanation& now) {
-            if (pace.is_due()) publish({std::make_shared<const Explanation>(now), ""});
-        }));
-    publish({std::make_shared<const Explanation>(std::move(found)), ""});
     return success();
 }
 

@@ -91,39 +91,41 @@ struct PatchSweep {
     void go_on_from(const Found& found) { known = found.map; }
 };
 
-/// Measures the influence of each token on others, or on the metric: Request is InfluenceMapRequest, or a
-/// ScoresRequest.
+/// Answers a question of the table kMeasured.
 template <class Asked>
-struct InfluenceSweep {
-    using Request = Asked;
-    using Found = typename Request::Answer;
-    ShownRuns runs;
-    Request request;
-
-    static std::optional<InfluenceSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const InfluenceSweep& other) const;
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
-};
-using InfluenceMapSweep = InfluenceSweep<InfluenceMapRequest>;
-using FirstScoresSweep = InfluenceSweep<FirstScoresRequest>;
-using SecondScoresSweep = InfluenceSweep<SecondScoresRequest>;
-
-struct ExplanationSweep {
+struct Measuring {
     struct Request {
-        ExplanationRequest explanation;
-        bool measure = true;  // else keep what is known
+        Asked asked;
+        bool measure = true;  // else keeps results so far
         bool paused() const { return !measure; }
         bool operator==(const Request&) const = default;
     };
-    using Found = ExplanationFound;
-    std::shared_ptr<const Trace> trace;
-    ExplanationRequest request;
+    using Found = typename Asked::Answer;
+    ShownRuns runs;
+    Asked asked;
 
-    static std::optional<ExplanationSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const ExplanationSweep& other) const {
-        return trace == other.trace && request == other.request;
+    static std::optional<Measuring> of(const Request* request, const JobInputs& in) {
+        if (!request || !in.runs.shown || !in.complete) return std::nullopt;
+        return Measuring{in.runs, request->asked};
     }
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
+    bool same(const Measuring& other) const {
+        return asked == other.asked && runs.shown == other.runs.shown && runs.own == other.runs.own &&
+               (runs.other == other.runs.other || !rests_on_other());
+    }
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
+        const Runs of{*runs.shown, runs.own.get(), runs.other.get()};
+        TRY(Found found, row_of<Asked>(kMeasured).answer(of, asked, pool, cancel, publish));
+        publish(std::move(found));
+        return success();
+    }
+
+private:
+    bool rests_on_other() const {
+        if constexpr (requires { asked.rests_on_other(); })
+            return asked.rests_on_other();
+        else
+            return true;
+    }
 };
 
 /// Measures what heads do on random tokens, for their tags.
@@ -228,17 +230,24 @@ struct PromptSweep {
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
-/// The table of jobs.
+template <class Rows>
+struct JobTable;
+template <class... Rows>
+struct JobTable<const std::tuple<Rows...>> {
+    template <template <class> class Of>
+    using Each = std::tuple<Of<HeadSweep>, Of<AblationSweep>, Of<PatchSweep>, Of<RandomSweep>,
+                            Of<TraitsSweep>, Of<CompositionSweep>, Of<CorpusSweep>, Of<PromptSweep>,
+                            Of<Measuring<typename Rows::Asks>>...>;
+};
+/// The table of jobs: those above, and one for each measured question.
 template <template <class> class Of>
-using OfEachJob =
-    std::tuple<Of<HeadSweep>, Of<AblationSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<FirstScoresSweep>,
-               Of<SecondScoresSweep>, Of<ExplanationSweep>, Of<RandomSweep>, Of<TraitsSweep>,
-               Of<CompositionSweep>, Of<CorpusSweep>, Of<PromptSweep>>;
-using JobRequest =
-    std::variant<HeadSweep::Request, AblationSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                 FirstScoresSweep::Request, SecondScoresSweep::Request, ExplanationSweep::Request,
-                 RandomSweep::Request, TraitsSweep::Request, CompositionSweep::Request, CorpusSweep::Request,
-                 PromptSweep::Request>;
+using OfEachJob = JobTable<decltype(kMeasured)>::Each<Of>;
+
+template <class Work>
+using RequestOf = typename Work::Request;
+template <class... Requests>
+std::variant<Requests...> one_of(const std::tuple<Requests...>&);
+using JobRequest = decltype(one_of(std::declval<OfEachJob<RequestOf>>()));
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;

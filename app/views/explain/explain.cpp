@@ -91,14 +91,7 @@ ExplanationRequest explanation_request(const Scene& s) {
 }
 
 ExplanationFound explanation_found(const Scene& s) {
-    if (!s.sentence()) return {};
-    const ExplanationRequest request = explanation_request(s);
-    if (const auto* found = s.found<ExplanationRequest>(); found && found->asked == request)
-        return found->answer;
-    const auto* job = s.answer->job<ExplanationSweep>();
-    const ExplanationSweep::Request measured{request};
-    const auto sweep = ExplanationSweep::of(&measured, inputs_shown(s));
-    return job && sweep && job->is_of(*sweep) ? job->found() : ExplanationFound{};
+    return s.sentence() ? measured(s, explanation_request(s)) : ExplanationFound{};
 }
 
 std::string probability_text(float probability) {
@@ -156,7 +149,7 @@ std::vector<Question> ask_explain(const Scene& s) {
 
 std::vector<JobRequest> explain_in_background(const Scene& s, bool shown) {
     if (!shown || !s.sentence()) return {};
-    return {ExplanationSweep::Request{explanation_request(s), s.of<ExplainState>().measures}};
+    return {Measuring<ExplanationRequest>::Request{explanation_request(s), s.of<ExplainState>().measures}};
 }
 
 std::vector<NumberTable> explain_numbers(const Scene& s) {

@@ -142,33 +142,11 @@ std::optional<SecondScoresRequest> second_scores_request(const Scene& s) {
     return SecondScoresRequest{scores_request(s, method)};
 }
 
-namespace {
-
-template <class Sweep>
-typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& request) {
-    const auto* job = s.answer->job<Sweep>();
-    const auto sweep = Sweep::of(&request, inputs_shown(s));
-    return job && sweep && job->is_of(*sweep) ? job->found() : typename Sweep::Found{};
-}
-
-}  // namespace
-
 InfluenceMapFound influence_map_found(const Scene& s) {
-    if (!s.sentence()) return {};
-    const InfluenceMapRequest request = influence_map_request(s);
-    if (const auto* asked = s.found<InfluenceMapRequest>(); asked && asked->asked == request)
-        return asked->answer;
-    return found_in_background<InfluenceMapSweep>(s, request);
+    return s.sentence() ? measured(s, influence_map_request(s)) : InfluenceMapFound{};
 }
 
 namespace {
-
-template <class Sweep>
-TokenScores scores_found(const Scene& s, const typename Sweep::Request& request) {
-    using Request = typename Sweep::Request;
-    if (const auto* asked = s.found<Request>(); asked && asked->asked == request) return asked->answer;
-    return found_in_background<Sweep>(s, request);
-}
 
 /// Sorts by size, unknown last.
 /// Returns the part whose last token predicts, if parts are left out and others remain.
@@ -204,10 +182,10 @@ ScoredWords words_of(const Scene& s) {
     constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
     ScoredWords out{};
     const FirstScoresRequest first = first_scores_request(s);
-    out.first = scores_found<FirstScoresSweep>(s, first);
+    out.first = measured(s, first);
     out.first_method = &row_of(influence_methods(), first.how.method);
     if (const auto second = second_scores_request(s)) {
-        out.second = scores_found<SecondScoresSweep>(s, *second);
+        out.second = measured(s, *second);
         out.second_method = &row_of(influence_methods(), second->how.method);
     }
     const Trace& trace = *s.sentence()->trace;
@@ -358,9 +336,11 @@ std::vector<Question> ask_influence(const Scene& s) {
 std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
     const InfluenceState& state = s.of<InfluenceState>();
     if (!shown || !s.sentence() || !state.measures) return {};
-    std::vector<JobRequest> out{first_scores_request(s)};
-    if (const auto second = second_scores_request(s)) out.emplace_back(*second);
-    if (state.maps != InfluenceMaps::none) out.emplace_back(influence_map_request(s));
+    std::vector<JobRequest> out{Measuring<FirstScoresRequest>::Request{first_scores_request(s)}};
+    if (const auto second = second_scores_request(s))
+        out.emplace_back(Measuring<SecondScoresRequest>::Request{*second});
+    if (state.maps != InfluenceMaps::none)
+        out.emplace_back(Measuring<InfluenceMapRequest>::Request{influence_map_request(s)});
     return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/pace.h"
 
 namespace headlight {
 
@@ -121,37 +122,24 @@ Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMap
     });
 }
 
-namespace {
-
-/// Reports a refusal as text instead of an error.
-template <class T, class Made>
-Result<T> or_refusal(Result<Made> made, const std::function<T(Made)>& taken) {
-    if (made) return taken(*std::move(made));
-    if (made.error().cancelled) return made.error();
-    T refused;
-    refused.refusal = made.error().message;
-    return refused;
-}
-
-}  // namespace
-
-Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapRequest& request,
-                                               ThreadPool& pool, const CancelFlag* cancel) {
-    return or_refusal<InfluenceMapFound, InfluenceMap>(
-        influence_map(influence_runs(runs), request, pool, cancel), [](InfluenceMap map) {
-            return InfluenceMapFound{std::make_shared<const InfluenceMap>(std::move(map)), ""};
-        });
+Result<InfluenceMapFound> measure_influence_map(const Runs& runs, const InfluenceMapRequest& request,
+                                                ThreadPool& pool, const CancelFlag* cancel,
+                                                const std::function<void(InfluenceMapFound)>& seen) {
+    Pace pace;
+    TRY(InfluenceMap map,
+        influence_map(influence_runs(runs), request, pool, cancel, [&](const InfluenceMap& now) {
+            if (seen && pace.is_due()) seen({std::make_shared<const InfluenceMap>(now), ""});
+        }));
+    return InfluenceMapFound{std::make_shared<const InfluenceMap>(std::move(map)), ""};
 }
 
 Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
-                                 const CancelFlag* cancel,
-                                 const std::function<void(const TokenScores&)>& seen) {
+                                 const CancelFlag* cancel, const std::function<void(TokenScores)>& seen) {
     if (request.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
-        return TokenScores{nullptr,
-                           request.method == InfluenceMethod::attribution_patching
-                               ? "Type the clean text: another text with the same number of tokens, whose "
-                                 "residual stream is patched into this one."
-                               : "Type the baseline: another text with the same number of tokens."};
+        return Error{request.method == InfluenceMethod::attribution_patching
+                         ? "Type the clean text: another text with the same number of tokens, whose "
+                           "residual stream is patched into this one."
+                         : "Type the baseline: another text with the same number of tokens."};
     TokenScores now;
     if (request.method == InfluenceMethod::integrated_gradients) now.steps = request.steps;
     const auto step = [&](const Influence* known) {
@@ -164,11 +152,9 @@ Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceReque
         }
         if (seen) seen(now);
     };
-    return or_refusal<TokenScores, Influence>(
-        influence(runs, request, pool, cancel, step), [](Influence found) {
-            const int passes = found.passes;
-            return TokenScores{std::make_shared<const Influence>(std::move(found)), "", passes, passes, true};
-        });
+    TRY(Influence found, influence(runs, request, pool, cancel, step));
+    const int passes = found.passes;
+    return TokenScores{std::make_shared<const Influence>(std::move(found)), "", passes, passes, true};
 }
 
 }  // namespace headlight

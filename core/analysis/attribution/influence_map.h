@@ -25,6 +25,7 @@ struct InfluenceMapRequest {
     int stack = 0, layer = -1;   // for hidden; −1: the last
     int probes = kChosenByCost;  // for hidden: random directions per output; 0: exact
     Metric metric;               // for the metric, whose position each row sets
+    bool rests_on_other() const { return false; }
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const { return stack == shown.stack(); }
     bool operator==(const InfluenceMapRequest&) const = default;
@@ -55,8 +56,9 @@ struct InfluenceMapFound {
     std::shared_ptr<const InfluenceMap> map;
     std::string refusal;
 };
-Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapRequest& request,
-                                               ThreadPool& pool, const CancelFlag* cancel);
+Result<InfluenceMapFound> measure_influence_map(const Runs& runs, const InfluenceMapRequest& request,
+                                                ThreadPool& pool, const CancelFlag* cancel,
+                                                const std::function<void(InfluenceMapFound)>& seen);
 
 /// Selects the attention to compare with a map: the selected head, the mean of its layer, or rollout or
 /// contributions through all layers up to one.
@@ -102,6 +104,7 @@ template <int Column>
 struct ScoresRequest {
     using Answer = TokenScores;
     InfluenceRequest how;
+    bool rests_on_other() const { return how.needs_prompt(); }
     bool operator==(const ScoresRequest&) const = default;
 };
 using FirstScoresRequest = ScoresRequest<0>;
@@ -109,15 +112,15 @@ using SecondScoresRequest = ScoresRequest<1>;
 
 /// Returns the runs of a question about influence; the other text's is a baseline.
 inline InfluenceRuns influence_runs(const Runs& runs) { return {runs.shown, runs.own, runs.other}; }
-/// Computes the scores and reports steps to `seen`; refusals are part of the answer.
+/// Computes the scores and reports steps to `seen`, or null.
 Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
-                                 const CancelFlag* cancel = nullptr,
-                                 const std::function<void(const TokenScores&)>& seen = nullptr);
+                                 const CancelFlag* cancel, const std::function<void(TokenScores)>& seen);
 
 template <int Column>
-Result<TokenScores> answer_token_scores(const Runs& runs, const ScoresRequest<Column>& request,
-                                        ThreadPool& pool, const CancelFlag* cancel) {
-    return token_scores(influence_runs(runs), request.how, pool, cancel);
+Result<TokenScores> measure_token_scores(const Runs& runs, const ScoresRequest<Column>& request,
+                                         ThreadPool& pool, const CancelFlag* cancel,
+                                         const std::function<void(TokenScores)>& seen) {
+    return token_scores(influence_runs(runs), request.how, pool, cancel, seen);
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 
 #include "analysis/patching/effects.h"
 #include "base/cast.h"
+#include "base/pace.h"
 
 namespace headlight {
 
@@ -278,12 +279,14 @@ Result<Explanation> explain(const Trace& clean, const ExplanationRequest& reques
     return guarded([&] { return Explainer(clean, pool, cancel, seen).run(request); });
 }
 
-Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationRequest& request,
-                                            ThreadPool& pool, const CancelFlag* cancel) {
-    Result<Explanation> found = explain(runs.shown, request, pool, cancel);
-    if (found) return ExplanationFound{std::make_shared<const Explanation>(*std::move(found)), ""};
-    if (found.error().cancelled) return found.error();
-    return ExplanationFound{nullptr, found.error().message};
+Result<ExplanationFound> measure_explanation(const Runs& runs, const ExplanationRequest& request,
+                                             ThreadPool& pool, const CancelFlag* cancel,
+                                             const std::function<void(ExplanationFound)>& seen) {
+    Pace pace;
+    TRY(Explanation found, explain(runs.shown, request, pool, cancel, [&](const Explanation& now) {
+            if (seen && pace.is_due()) seen({std::make_shared<const Explanation>(now), ""});
+        }));
+    return ExplanationFound{std::make_shared<const Explanation>(std::move(found)), ""};
 }
 
 }  // namespace headlight

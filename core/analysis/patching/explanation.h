@@ -92,8 +92,9 @@ struct ExplanationFound {
     std::shared_ptr<const Explanation> explanation;  // null: nothing is measured yet, or refused
     std::string refusal;
 };
-Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationRequest& request,
-                                            ThreadPool& pool, const CancelFlag* cancel);
+Result<ExplanationFound> measure_explanation(const Runs& runs, const ExplanationRequest& request,
+                                             ThreadPool& pool, const CancelFlag* cancel,
+                                             const std::function<void(ExplanationFound)>& seen);
 
 /// Its edges as a table (from, to, effect, by queries, keys and values), its heads, the checks, the tokens
 /// left out, and all heads.
