@@ -136,8 +136,7 @@ class Figure:
             raise HeadlightError(str(problem).replace("layer=", "head=")) from None
 
     def data(self, format: str) -> bytes:
-        """The figure as "png", "svg" or "pdf", or its numbers as "csv", "tsv", "json", "npy" or
-        "safetensors"."""
+        """The figure or its numbers in a format of `headlight render`: "png", "svg", "csv", …"""
         if format not in self._drawn:
             fine = (
                 ["--dpi", "192"]
@@ -173,7 +172,7 @@ class Figure:
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write .png, .svg or .pdf, or the numbers as .csv, .tsv, .json, .npy or .safetensors."""
+        """Write the figure, or its numbers, in the format that the path ends in: .pdf, .csv, …"""
         self._drawing(Path(path).suffix[1:], [], os.fspath(path))
         return Path(path)
 
