@@ -51,8 +51,7 @@ class Mask {
 public:
     /// Makes the model's own mask.
     Mask();
-    /// Parses "own", "none", "causal", "window:4", "prefix:3", "global:1:4", "block", or "file:F.json": rows
-    /// of 0 and 1.
+    /// Parses a row's name with its numbers, "own" or "global:1:4", or "file:F.json": rows of 0 and 1.
     static Result<Mask> parse(const std::string& text);
 
     /// Parses the rows of a mask file; messages call it `file`. For tests and fuzzing too.
