@@ -43,7 +43,10 @@ std::string check_text(const Explanation& of) {
     return std::string(one ? " Alone it keeps " : " Alone they keep ") +
            (difference ? "the difference at " + text(of.only) + " of " + text(of.clean)
                        : "it at " + text(of.only)) +
-           (one ? "; without it the rest keeps " : "; without them it is ") + text(of.without) + ".";
+           (one ? "; without it the rest keeps " : "; without them it is ") + text(of.without) + "." +
+           (suffices(of) ? ""
+            : one        ? " It does not suffice."
+                         : " They do not suffice.");
 }
 
 std::string running_stage(const Explanation& of) {
@@ -56,10 +59,14 @@ std::string running_stage(const Explanation& of) {
 
 void draw_heading(Scene& s, Rect& rest, const Explanation& of) {
     constexpr float kHeadline = 32, kNote = 26;
+    const std::string check = check_text(of), all = claim(s, of) + check;
+    const bool one_line = s.ui.text.width(kTitle, all) <= rest.w;
     write(s.ui, take_top(rest, kHeadline), kTitle, s.ui.colors->t1,
-          of.heads.empty()
-              ? running_stage(of)
-              : first_that_fits(s.ui, kTitle, {claim(s, of) + check_text(of), claim(s, of)}, rest.w));
+          of.heads.empty() ? running_stage(of)
+          : one_line       ? all
+                           : claim(s, of));
+    if (!one_line && !check.empty())
+        write(s.ui, take_top(rest, size::line, gap::small), kBody, s.ui.colors->t1, check.substr(1));
     write(s.ui, take_top(rest, kNote, gap::small), kCaption, s.ui.colors->t3,
           "Edge: drop of " + metric_label(*s.model(), of.metric) +
               " when only that path is cut; line under a word: when the word is left out. All measured.");

@@ -206,7 +206,8 @@ void label_path(Ui& ui, const DrawnPath& path, std::vector<Rect>& taken) {
     constexpr float kHigh = 20, kPad = 3;
     const std::string text = signed_number(path.edge.effect, 2);
     const float wide = ui.text.width(kCaptionMono, text) + 2 * kPad;
-    for (const float t : {0.5f, 0.62f, 0.38f, 0.72f, 0.28f, 0.8f, 0.2f}) {
+    for (const float t :
+         {0.5f, 0.62f, 0.38f, 0.72f, 0.28f, 0.8f, 0.2f, 0.56f, 0.44f, 0.67f, 0.33f, 0.88f, 0.12f}) {
         const ImVec2 at = along(path, t);
         const Rect box{at.x - wide / 2, at.y - kHigh / 2, wide, kHigh};
         if (std::any_of(taken.begin(), taken.end(), [&](Rect r) { return overlap(r, box); })) continue;
@@ -254,13 +255,16 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
     const float pad = (kNodeHigh - kPattern) / 2;
     const bool roomy = node.place.h >= kPattern + 2 * gap::tight && node.place.w >= kNodeWide;
     Rect inside = roomy ? inset(node.place, pad, pad) : inset(node.place, gap::tight, 0);
-    if (roomy) draw_pattern(s, node.head, take_left(inside, kPattern, gap::small));
+    const std::string short_name =
+        std::to_string(c.block(node.head.block).layer) + "." + std::to_string(node.head.head);
+    if (roomy) {  // the picture gives way to the number
+        const float side =
+            std::clamp(inside.w - ui.text.width(kBodyMono, short_name) - gap::small, kPattern / 2, kPattern);
+        draw_pattern(s, node.head, band(take_left(inside, side, gap::small), side));
+    }
     write(ui, roomy ? take_top(inside, size::line) : inside, kBodyMono,
           selected ? ui.colors->accent_text : ui.colors->t1,
-          first_that_fits(
-              ui, kBodyMono,
-              {name, std::to_string(c.block(node.head.block).layer) + "." + std::to_string(node.head.head)},
-              inside.w));
+          first_that_fits(ui, kBodyMono, {name, short_name}, inside.w));
     ui.tooltip(path, hit,
                "Head " + name + ": " + signed_number(of.direct[node.head], 2) +
                    " directly to the answer; ablating the head lowers it by " +
@@ -370,9 +374,13 @@ void draw_explanation(Scene& s, Rect area, const Explanation& of) {
     std::vector<Rect> taken{plan.answer};
     for (const HeadNode& node : plan.heads) taken.push_back(node.place);
     for (const WordNode& node : plan.words) taken.push_back(node.place);
-    for (const bool on : {true, false})
-        for (const DrawnPath& path : paths)
-            if (path.on == on) label_path(s.ui, path, taken);
+    std::vector<const DrawnPath*> by_strength;
+    for (const DrawnPath& path : paths) by_strength.push_back(&path);
+    std::stable_sort(by_strength.begin(), by_strength.end(), [](const DrawnPath* a, const DrawnPath* b) {
+        const float x = std::abs(a->edge.effect), y = std::abs(b->edge.effect);
+        return a->on != b->on ? a->on : x > y;
+    });
+    for (const DrawnPath* path : by_strength) label_path(s.ui, *path, taken);
     draw_words(s, of, plan);
     for (const HeadNode& node : plan.heads) draw_node(s, node, of);
     draw_answer(s, of, plan.answer);
