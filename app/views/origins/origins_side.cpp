@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kOriginStep = 26, kOriginNames = 0.62f, kOriginValue = 64;
+constexpr float kOriginStep = 26, kOriginPairNames = 0.62f, kOriginValue = 64;
 
 void draw_score_steps(Column& c, const ScoreOrigins& o) {
     c.heading("Score");
@@ -26,7 +26,7 @@ void draw_score_steps(Column& c, const ScoreOrigins& o) {
 void draw_pair(Column& c, const std::string& name, float value, float largest, bool on) {
     Ui& ui = c.ui;
     Rect line = c.line();
-    write(ui, take_left(line, c.at.w * kOriginNames, gap::small), kCaptionMono,
+    write(ui, take_left(line, c.at.w * kOriginPairNames, gap::small), kCaptionMono,
           on ? ui.colors->accent_text : ui.colors->t1, name);
     write(ui, take_right(line, kOriginValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
           signed_number(value, 3), Flush::right);

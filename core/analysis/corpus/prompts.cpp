@@ -154,7 +154,7 @@ Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string
 
 namespace {
 
-constexpr double kListed = 200'000;  // combinations that are listed; of more, draws are taken
+constexpr double kListedChoices = 200'000;  // combinations that are listed; of more, draws are taken
 
 std::vector<std::vector<size_t>> different_choices(const PromptTemplate& from) {
     auto out = all_choices(from);
@@ -175,7 +175,7 @@ void draw_some(std::vector<T>& all, int count, uint32_t seed) {
 
 double count_prompts(const PromptTemplate& from) {
     const double all = combinations(from);
-    return all <= kListed ? double(different_choices(from).size()) : all;
+    return all <= kListedChoices ? double(different_choices(from).size()) : all;
 }
 
 std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, uint32_t seed) {
@@ -188,7 +188,7 @@ std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, ui
         if (are_different(values) && seen.insert(prompt.text + "\n" + prompt.corrupted).second)
             out.push_back(std::move(prompt));
     };
-    if (combinations(from) <= kListed) {
+    if (combinations(from) <= kListedChoices) {
         auto different = different_choices(from);
         draw_some(different, count, seed);
         for (const auto& choice : different) add(choice);

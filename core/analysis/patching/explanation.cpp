@@ -16,7 +16,7 @@ namespace {
 constexpr float kUnmeasured = std::numeric_limits<float>::quiet_NaN();
 constexpr int kTogether = 16;  // heads, between two reports
 constexpr int kSenders = 8;    // heads without a strong direct effect that may send into the circuit
-constexpr int kTokens = 32;    // tokens whose path into a head is measured
+constexpr int kMaxFromTokens = 32;    // tokens whose path into a head is measured
 constexpr float kStep = 0.1f;  // that the automatic edges_from is rounded to
 
 enum StageNumber { kWords, kDirect, kAblated, kPaths, kFromTokens, kChecks };
@@ -211,7 +211,7 @@ private:
     /// The tokens that a head attends to most, by the largest weight that a query gives them.
     std::vector<int> tokens_of(AttentionHead head) const {
         const int keys = clean_.key_count(head.block);
-        if (keys <= kTokens) {
+        if (keys <= kMaxFromTokens) {
             std::vector<int> all(keys);
             std::iota(all.begin(), all.end(), 0);
             return all;
@@ -222,7 +222,7 @@ private:
             for (int k = 0; k < keys; ++k) largest[k] = std::max(largest[k], row(0, k));
         }
         std::vector<int> out = by_size(largest);
-        out.resize(kTokens);
+        out.resize(kMaxFromTokens);
         return out;
     }
 
