@@ -154,11 +154,21 @@ Toolbar view_toolbar(Ui& ui, Rect& rest) {
     return {ui, inset(take_top(rest, size::view_header), size::center_pad, 0)};
 }
 
-void press_over_prompts(const Scene& s, Toolbar& bar, const char* of) {
-    constexpr const char* kLabel = "Average over prompts…";
-    if (bar.press_width(kLabel) > bar.rest().w || !bar.press("prompts/open", kLabel).clicked) return;
+namespace {
+
+constexpr const char* kOverPrompts = "Average over prompts…";
+
+}  // namespace
+
+void press_over_prompts(const Scene& s, Rect r, const char* of) {
+    if (!s.ui.button("prompts/open", r, kOverPrompts)) return;
     s.send("prompts of", of);
     s.send("view prompts");
+}
+
+void press_over_prompts(const Scene& s, Toolbar& bar, const char* of) {
+    const float wide = bar.press_width(kOverPrompts);
+    if (wide <= bar.rest().w) press_over_prompts(s, band(bar.take(wide), size::chip), of);
 }
 
 bool press_cross(Ui& ui, const std::string& path, Rect& line) {

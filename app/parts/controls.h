@@ -69,7 +69,8 @@ Toolbar view_toolbar(Ui& ui, Rect& rest);
 /// … of a view that fills the window: after a back button with its title.
 Toolbar title_toolbar(Scene& scene, Rect& rest, const std::string& path, const std::string& title);
 
-/// Adds the way to means over prompts; `of`: a word of "prompts of". Nothing where no line fits it.
+/// Draws the way to means over prompts; `of`: a word of "prompts of". Nothing where the bar has no room.
+void press_over_prompts(const Scene& scene, Rect r, const char* of);
 void press_over_prompts(const Scene& scene, Toolbar& bar, const char* of);
 
 /// "red 16": a token and its position.

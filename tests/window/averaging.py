@@ -22,7 +22,7 @@ EXAMPLE = {
 
 
 def _measured(r):
-    shown = any(t.startswith("Mean of 20 prompts of 72") for t in r["texts"])
+    shown = any(t.startswith("Mean of 20 of 72 prompts") for t in r["texts"])
     return shown and "prompts/row/0.0" in r["widgets"] and not r["busy"]
 
 
@@ -40,7 +40,7 @@ def heads_that_matter_are_averaged_over_prompts(display):
         r = w.wait(_measured)
         rows = {p[12:]: at[1] for p, at in r["widgets"].items() if p.startswith("prompts/row/")}
         assert min(rows, key=rows.get) == "0.0" and "1.1" in rows, rows
-        assert "Change of ball - hat when a head is ablated" in r["texts"]
+        assert "Change of ball − hat when a head is ablated" in r["texts"]
         w.click("prompts/of")
         w.click("prompts/of/tokens left out")
         w.wait(lambda r: "prompts/row/4 ball" in r["widgets"] and not r["busy"])

@@ -3,7 +3,6 @@
 
 #include "parts/metric.h"
 #include "parts/text_entry.h"
-#include "parts/view.h"
 #include "session/commands/experiments.h"
 #include "views/patch/patch.h"
 
@@ -68,8 +67,6 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
     add_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
-    Toolbar before(s.ui, {bar.rest().x, bar.rest().y, bar.rest().w - kSave - gap::large, bar.rest().h});
-    if (reads_text(*s.model())) press_over_prompts(s, before, "patched");
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/patching/patch_estimate.h"
 #include "parts/metric.h"
 #include "parts/side_panel.h"
+#include "parts/view.h"
 #include "views/patch/patch.h"
 
 namespace headlight {
@@ -78,21 +79,13 @@ void list_strongest(Scene& s, SidePanel& panel, const PatchMap& m) {
     }
 }
 
-}  // namespace
-
-void draw_patch_inspector(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    Rect line = inspector_line(ui, area);
-    write(ui, line, kTitle, ui.colors->t1, "Patching");
-    SidePanel panel(s, area);
+void list_patching(Scene& s, SidePanel& panel) {
     const PatchMapFound found = patch_found(s);
     const PatchMap& m = found.map;
-    if (m.cells == 0) {
-        panel.note(
+    if (m.cells == 0)
+        return panel.note(
             "Each cell patches one activation of the clean run into the shown run: how much of the clean "
             "run’s metric it restores.");
-        return panel.finish();
-    }
     const MetricKind kind = m.asked.metric.kind;
     if (panel.fold("metric", patch_metric(s, m))) {
         panel.pair("clean run", metric_value(kind, m.clean));
@@ -105,7 +98,20 @@ void draw_patch_inspector(Scene& s, Rect area) {
     }
     list_strongest(s, panel, m);
     draw_agreement(s, panel, m);
+}
+
+}  // namespace
+
+void draw_patch_inspector(Scene& s, Rect area) {
+    constexpr float kFoot = size::button + gap::small;
+    const bool averages = reads_text(*s.model());
+    Rect line = inspector_line(s.ui, area);
+    write(s.ui, line, kTitle, s.ui.colors->t1, "Patching");
+    SidePanel panel(s, area, averages ? kFoot : 0);
+    list_patching(s, panel);
     panel.finish();
+    const Rect foot = panel_foot(area);
+    if (averages) press_over_prompts(s, {foot.x, foot.y - kFoot, foot.w, foot.h}, "patched");
 }
 
 }  // namespace headlight

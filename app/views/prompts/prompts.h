@@ -9,7 +9,7 @@ namespace headlight {
 
 struct View;
 
-/// What is averaged, in the order of the words of "prompts of".
+/// Selects what is averaged, in the order of the words of "prompts of".
 enum class AveragedValue { ablated, direct, left_out, patched };
 
 struct PromptsState {
@@ -33,7 +33,7 @@ struct PromptsState {
 };
 
 PromptRequest prompt_request(AveragedValue of);
-/// What the job found for the sent template; on a page, the answer to its question.
+/// Returns what the job found for the sent template; on a page, the answer to its question.
 PromptsFound prompts_found(const Scene& scene);
 
 void draw_prompts_form(Scene& scene, Rect area);

@@ -72,8 +72,8 @@ void draw_averaged_row(Scene& s, Rect r, const AveragedRow& row, float names, fl
     Rect rest = inset(r, gap::small, 0);
     const ImU32 ink = row.is_sure() ? ui.colors->t1 : ui.colors->t3;
     write(ui, take_left(rest, names, gap::small), kBodyMono, ink, row.name);
-    write(ui, take_right(rest, kValueRoom, gap::medium), kCaptionMono, ink, with_half(row.value, 2),
-          Flush::right);
+    write(ui, take_right(rest, kValueRoom, gap::medium), kCaptionMono, ink,
+          with_half(row.value, end < 1 ? 3 : 2), Flush::right);
     if (!std::isnan(row.value.mean)) {
         const Rect bar = band(rest, size::bar);
         ui.signed_bar(bar, float(row.value.mean) / end, row.is_sure());
@@ -110,7 +110,8 @@ void draw_averaged_rows(Scene& s, Rect area, const std::vector<AveragedRow>& row
 
 /// "Change of ball − hat when a head is ablated".
 std::string averaged_title(AveragedValue of, const std::string& spelled) {
-    const std::string metric = spelled.empty() ? "the metric" : shortened(spelled, 60);
+    std::string metric = spelled.empty() ? "the metric" : shortened(spelled, 60);
+    if (const size_t minus = metric.find(" - "); minus != std::string::npos) metric.replace(minus, 3, " − ");
     switch (of) {
         case AveragedValue::ablated:
             return "Change of " + metric + " when a head is ablated";
@@ -124,10 +125,9 @@ std::string averaged_title(AveragedValue of, const std::string& spelled) {
 }
 
 std::string averaged_summary(const PromptAverages& of, double available) {
-    std::string out =
-        "Mean of " + std::to_string(of.measured.size()) + (of.measured.size() == 1 ? " prompt" : " prompts");
+    std::string out = "Mean of " + std::to_string(of.measured.size());
     if (available > of.count) out += " of " + decimals(available, 0);
-    out += " ± 95 % interval (Student's t); pale: the interval includes 0. The metric itself: " +
+    out += " prompts ± 95 % interval (Student's t); pale: the interval includes 0. The metric itself: " +
            with_half(of.value(), 2) + ".";
     return out;
 }

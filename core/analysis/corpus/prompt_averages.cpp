@@ -51,7 +51,7 @@ public:
         return success();
     }
 
-    /// How many parts each stack's text has; patching and scores of tokens need no run for it.
+    /// Counts the parts of each stack's text; patching and scores of tokens need no run for it.
     Result<std::vector<int>> shape(const FilledPrompt& prompt, const PromptRequest& request) {
         std::vector<int> out;
         TRY(ForwardRequest input, read_(prompt.text));

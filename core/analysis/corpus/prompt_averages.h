@@ -14,8 +14,8 @@
 
 namespace headlight {
 
-/// What is measured in each prompt: the effect of ablating each head; that and the effect of each head's path
-/// straight to the answer, in logits; a score for each part of the text; a map of patching.
+/// Selects what is measured in each prompt: the effect of ablating each head; that and the effect of each
+/// head's path straight to the answer, in logits; a score for each part of the text; a map of patching.
 enum class PromptMeasure { ablation, heads, words, patch };
 
 struct PromptRequest {
@@ -25,7 +25,8 @@ struct PromptRequest {
     bool operator==(const PromptRequest&) const = default;
 };
 
-/// What a mean is of: a head, a part of a text (its stack and first token), or a cell of a map of patching.
+/// Names what a mean is of: a head, a part of a text (its stack and first token), or a cell of a map of
+/// patching.
 struct PromptCell {
     int block = -1, head = -1, stack = -1, position = -1;
     bool operator==(const PromptCell&) const = default;

@@ -77,7 +77,7 @@ nlohmann::ordered_json cell_json(const PromptAverages& of, const ModelConfig& c,
     return row;
 }
 
-/// What was measured, as the command line spells it.
+/// Names what was measured, as the command line spells it.
 std::string measured_word(const PromptRequest& asked) {
     switch (asked.of) {
         case PromptMeasure::words:

@@ -230,14 +230,15 @@ Result<FilledPrompt> prompt_of_line(const Json& line, const std::string& name, c
 }
 
 Result<PromptSet> read_prompt_lines(std::string_view text, const std::string& file, const PromptDraw& draw) {
-    constexpr int kMostLines = 1'000'000;
+    constexpr int kMaxPromptLines = 1'000'000;
     PromptSet out;
     int number = 0;
     while (!text.empty()) {
         const size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
-        if (++number > kMostLines) return Error{file + " has more than a million lines; cut it into parts."};
+        if (++number > kMaxPromptLines)
+            return Error{file + " has more than a million lines; cut it into parts."};
         if (line.find_first_not_of(" \r\t") == std::string_view::npos) continue;
         const std::string name = "Line " + std::to_string(number) + " of " + file;
         TRY(const Json said, parse_json(line, name));

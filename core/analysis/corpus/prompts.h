@@ -38,7 +38,7 @@ Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string
 
 inline constexpr int kMaxFill = 1000, kMaxWord = 200, kMaxPrompts = 1000;
 
-/// How many different prompts a template has; beyond 200,000 combinations an upper bound.
+/// Counts the different prompts of a template; beyond 200,000 combinations an upper bound.
 double count_prompts(const PromptTemplate& from);
 
 /// Up to `count` different prompts, drawn with `seed`: in one prompt two names never stand for the same word.

@@ -83,9 +83,9 @@ def average(
     Parameters
     ----------
     prompts : dict, list or path
-        A template {"text": "{A} met {B}. {B}", "metric": "{A} - {B}", "fill": {"A": ["Tom", "Lily"],
-        "B": "A"}}, also with "corrupted"; a list of texts, or of dictionaries with "text" (or
-        "clean"), "corrupted" and "metric"; or a .json or .jsonl file of these.
+        A template {"text": "{A} met {B}. {B}", "metric": "{A} - {B}", "fill": {"A": ["Tom",
+        "Lily"], "B": "A"}}, also with "corrupted"; a list of texts, or of dictionaries with "text"
+        (or "clean"), "corrupted" and "metric"; or a .json or .jsonl file of these.
     model : str or PathLike, optional
         A folder, a .gguf file or a name.
     measure : str, optional
