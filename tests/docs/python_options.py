@@ -16,7 +16,7 @@ OF_PROMPTS = "prompts pairs at_most each"
 NOT_OF_PROMPTS = """
     prompts pairs metric text text_file ids target_ids token_types image trace corpus sort
     random_repeat sums first_line strongest over gradients probes clean corrupted noise clean_ids
-    corrupted_ids estimate edges_from
+    corrupted_ids estimate edges_from tokens
 """
 FUNCTIONS = {
     "figure": (["render"], "view head layer format"),
@@ -25,7 +25,7 @@ FUNCTIONS = {
     "heads": (["heads"], f"corpus strongest {OF_PROMPTS}"),
     "corpus": (["heads"], f"corpus strongest heads {OF_PROMPTS}"),
     "compare": (["compare"], "model_b trace_b text_b align"),
-    "attribute": (["attribute"], f"method metric {OF_PROMPTS}"),
+    "attribute": (["attribute"], f"method metric seed {OF_PROMPTS}"),
     "patch": (["patch"], f"clean corrupted what head metric seed {OF_PROMPTS}"),
     "average": (["heads", "explain", "attribute", "patch"], NOT_OF_PROMPTS),
 }

@@ -47,8 +47,6 @@ void PromptsState::visit(FieldVisitor& v) {
              {.name = "averaged"});
     v.text_option({"prompts", "a .json template or a .jsonl file of prompts, as for the verb heads"}, file);
     v.integer("prompts_at_most", at_most, 2, kMaxPrompts);
-    v.choose(nullptr, measures,
-             {"prompts measuring", "Over prompts: go on", "measure the prompts, or stop", {"off", "on"}});
 }
 
 std::string PromptsState::words_of(const std::string& name) const {
@@ -230,7 +228,9 @@ std::vector<Command> prompt_commands() {
                                             2, kMaxPrompts, of_state(&PromptsState::at_most))),
         opens_view(kPromptsView, row({"prompts measure", "Over prompts: measure",
                                       "measure the typed template, with progress"},
-                                     CommandRun(measure_prompts)))};
+                                     CommandRun(measure_prompts))),
+        row({"prompts cancel", "Over prompts: cancel", "stop measuring and keep the means so far"},
+            [](CommandContext& c) { c.session.of<PromptsState>().measures = false; })};
 }
 
 }  // namespace

@@ -143,8 +143,7 @@ void draw_prompts_progress(Scene& s, Rect line, int done, int count) {
     line.w = std::min(line.w, kWide);
     const Rect words = take_top(line, size::row);
     write(ui, words, kCaption, ui.colors->t2, "Measured " + prompts);
-    if (ui.link("prompts/cancel", words.right(), words.middle_y(), "Cancel"))
-        s.send("prompts measuring", "off");
+    if (ui.link("prompts/cancel", words.right(), words.middle_y(), "Cancel")) s.send("prompts cancel");
     ui.bar(take_top(line, kBar), count ? float(done) / float(count) : 0.0f, ui.colors->accent);
 }
 

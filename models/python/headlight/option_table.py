@@ -15,8 +15,8 @@ NUMBERS = tuple(
 )
 SWITCHES = tuple(
     """
-    all_heads as_lines axis_titles check_frames color_bar drop_sink estimate graph grid_lines hard
-    hints join_words labels methods numbered one_text report_texts sink_apart sums transparent
+    all_heads as_lines axis_titles check_frames color_bar drop_sink each estimate graph grid_lines
+    hard hints join_words labels methods numbered one_text report_texts sink_apart sums transparent
     values
 """.split()
 )
@@ -41,8 +41,8 @@ REPEATED = tuple(
 # Options whose values are words.
 OF_WORDS = tuple(
     """
-    align animate baseline beside colormap contrast format influence marks method open_menu origins
-    over part parts probes queries show sort steps theme turn_labels view what
+    align animate averaged baseline beside colormap contrast format influence marks method open_menu
+    origins over part parts probes queries show sort steps theme turn_labels view what
 """.split()
 )
 # Options that change a picture and not its numbers.
@@ -64,6 +64,7 @@ class FigureOptions(Recorded, total=False):
     animate: Literal["layers", "tokens"]
     architecture: Any
     as_lines: bool
+    averaged: Literal["ablated", "direct", "left-out", "patched"]
     axis_titles: bool
     baseline: Literal["mean", "zero", "text"]
     beside: Literal["head", "layer", "rollout", "contribution"]
@@ -127,6 +128,7 @@ class FigureOptions(Recorded, total=False):
     points: int
     preset: Any
     probes: Literal["auto", "exact", "8", "32", 8, 32]
+    prompts: Any
     queries: Literal["rows", "columns"]
     share: int
     show: Literal["pattern", "delta", "next"]
@@ -161,6 +163,7 @@ class ShowOptions(Recorded, total=False):
     animate: Literal["layers", "tokens"]
     architecture: Any
     as_lines: bool
+    averaged: Literal["ablated", "direct", "left-out", "patched"]
     axis_titles: bool
     baseline: Literal["mean", "zero", "text"]
     beside: Literal["head", "layer", "rollout", "contribution"]
@@ -232,6 +235,7 @@ class ShowOptions(Recorded, total=False):
     points: int
     preset: Any
     probes: Literal["auto", "exact", "8", "32", 8, 32]
+    prompts: Any
     queries: Literal["rows", "columns"]
     report: Any
     report_texts: bool
@@ -387,3 +391,35 @@ class PatchOptions(Recorded, total=False):
     noise: Any
     target: Any
     threads: int
+
+
+class AverageOptions(Recorded, total=False):
+    """Options of `headlight.average`."""
+
+    ablate: Any
+    at_most: int
+    baseline: Any
+    change: Any
+    each: bool
+    effect_on: Any
+    head: Any
+    mask: Any
+    method: Literal[
+        "gradient",
+        "leave-out",
+        "jacobian",
+        "input-x-gradient",
+        "integrated-gradients",
+        "contribution",
+        "relevance",
+        "rollout",
+        "attribution-patching",
+    ]
+    pair: Any
+    parts: Literal["tokens", "words", "sentences", "paragraphs"]
+    seed: int
+    steps: Any
+    target: Any
+    temperature_attn: Any
+    threads: int
+    what: Literal["resid_pre", "attn_out", "mlp_out", "heads", "head"]
