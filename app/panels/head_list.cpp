@@ -49,7 +49,7 @@ float width_of_names(Scene& s) {
 }
 
 /// As many whole rows and columns of the grid as fit under its title.
-HeadGrid arrange(Scene& s, Rect panel, float names) {
+HeadGrid arrange_thumbnails(Scene& s, Rect panel, float names) {
     const ModelConfig& c = s.model()->config;
     HeadGrid g;
     g.rows = c.blocks();
@@ -234,7 +234,7 @@ void draw_head_list(Scene& s, Rect area) {
     if (!s.model()) return;
     Rect rest = inset(area, size::panel_pad, 0);
     const float names = width_of_names(s);
-    HeadGrid g = arrange(s, rest, names);
+    HeadGrid g = arrange_thumbnails(s, rest, names);
     scroll(s, g);
     draw_title(s, take_top(rest, kListTitle), g);
     ui.clip(area);

@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 constexpr float kStackNames = 72, kBlockNumbers = 28, kWidestValue = 160, kHighestValue = 96, kValue = 52,
-                kSignedValue = 72, kLeastName = 36, kBeforeBar = 10;
+                kSignedValue = 72, kLeastHeadName = 36, kBeforeBar = 10;
 
 struct RankedState {
     float scroll = 0;
@@ -70,7 +70,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
                                                const RankedHeads& heads) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
-    float names = kLeastName;
+    float names = kLeastHeadName;
     for (int block = 0; block < c.blocks(); ++block)
         names =
             std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + gap::small);

@@ -12,21 +12,21 @@ namespace headlight {
 
 namespace {
 
-constexpr float kWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kCardFoot = 40, kCardTag = 32;
+constexpr float kCardWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kCardFoot = 40, kCardTag = 32;
 
 /// Places the card right of the thumbnail, else left of it, below it, or above.
 Rect place_of_card(Rect area, Rect beside, float high) {
     const Rect inside = inset(area, gap::tight, gap::tight);
-    const float right = beside.right() + gap::small, left = beside.x - gap::small - kWide;
-    const bool fits = right + kWide <= inside.right() || left >= inside.x;
+    const float right = beside.right() + gap::small, left = beside.x - gap::small - kCardWide;
+    const bool fits = right + kCardWide <= inside.right() || left >= inside.x;
     const float below = beside.bottom() + gap::small, above = beside.y - gap::small - high;
-    const float x = right + kWide <= inside.right() ? right : left,
+    const float x = right + kCardWide <= inside.right() ? right : left,
                 y = below + high <= inside.bottom() ? below : above;
     const auto within = [](float at, float from, float to) {
         return std::clamp(at, from, std::max(from, to));
     };
-    if (fits) return {x, within(beside.y, inside.y, inside.bottom() - high), kWide, high};
-    return {within(beside.x, inside.x, inside.right() - kWide), y, kWide, high};
+    if (fits) return {x, within(beside.y, inside.y, inside.bottom() - high), kCardWide, high};
+    return {within(beside.x, inside.x, inside.right() - kCardWide), y, kCardWide, high};
 }
 
 /// "3rd of 7 measured".

@@ -14,10 +14,9 @@ namespace headlight {
 namespace {
 
 /// Limits of a cell's side: fitted to the window, and zoomed.
-constexpr float kLeastByLayer = 26, kCaptioned = 56, kLargest = 420, kLeastEnlarged = 14,
-                kLargestEnlarged = 640;
+constexpr float kLeastByLayer = 26, kCaptioned = 56, kLargest = 420, kLeastThumb = 14, kLargestThumb = 640;
 constexpr float kCaptionLine = 20, kNarrowGap = 3, kRoomy = 40;  // below a thumbnail; gap between small ones
-constexpr float kAside = 20, kNumbers = 30, kAbove = 12, kBelow = 8;
+constexpr float kAside = 20, kNumbers = 30, kOverSorted = 12, kBelow = 8;
 
 /// Stacks layers in the number of folds that makes thumbnails largest; empty cells between hold their names.
 struct Folds {
@@ -70,7 +69,7 @@ struct ThumbGrid : Grid {
 Rect room_for_thumbs(Scene& s, Rect area, bool by_layer) {
     const ModelConfig& c = s.model()->config;
     Rect room = inset(area, kAside, 0);
-    take_top(room, by_layer ? kNumbers : kAbove);
+    take_top(room, by_layer ? kNumbers : kOverSorted);
     take_bottom(room, kBelow);
     if (!by_layer) return room;
     std::vector<std::string> names;
@@ -133,8 +132,8 @@ ThumbGrid arrange(Scene& s, Rect area, int heads, bool plates) {
     };
     const float fitting = fitting_cell(s.ui, g.view, g.by_layer, plates, rows_and_columns);
     Viewport& seen = state.seen;
-    seen.min = kLeastEnlarged / fitting;
-    seen.max = std::max(seen.min, kLargestEnlarged / fitting);
+    seen.min = kLeastThumb / fitting;
+    seen.max = std::max(seen.min, kLargestThumb / fitting);
     seen.zoom = std::clamp(seen.zoom, seen.min, seen.max);
     g.w = s.ui.whole(fitting * seen.zoom);
     g.captions = g.w >= kCaptioned && !plates;

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kButton = 28, kFoot = 12, kStep = 24, kWide = 112;
+constexpr float kButton = 28, kFoot = 12, kStep = 24, kWideColumn = 112;
 
 /// Draws "red → ball" and its weight.
 void draw_cell_of_column(Scene& s, Column& c, std::pair<int, int> cell) {
@@ -63,7 +63,7 @@ void draw_map_column(Scene& s, const MapLayout& l, std::optional<std::pair<int, 
     ui.hairline(l.column.x, l.column.y, l.column.x, l.column.bottom());
     ui.name("map/column", l.column);
     Rect rest = inset(l.column, gap::medium, kFoot);
-    const char* save = rest.w < kWide ? "Save…" : "Save figure…";
+    const char* save = rest.w < kWideColumn ? "Save…" : "Save figure…";
     if (ui.button("save", take_bottom(rest, kButton, gap::medium), save)) s.send("save figure");
     if (l.column.h < kRoomForTag && !has_result(s)) draw_sentence_of_column(s, rest);
     Column c(ui, rest, rest.y + kStep / 2);

@@ -94,12 +94,12 @@ float draw_maps_fold(Scene& s, Rect area) {
 namespace {
 
 constexpr const char* kBaselineNames[] = {"mean embedding", "zero", "another text"};
-constexpr const char* kPartNames[] = {"token", "word", "sentence", "paragraph"};
+constexpr const char* kTextParts[] = {"token", "word", "sentence", "paragraph"};
 
 /// "metric log p ball · by token · baseline mean embedding · points as needed".
 std::string settings_text(const Scene& s, const std::optional<SecondScoresRequest>& second) {
     const InfluenceState& state = s.of<InfluenceState>();
-    std::string out = explained_name(s) + " · by " + row_of(kPartNames, state.part);
+    std::string out = explained_name(s) + " · by " + row_of(kTextParts, state.part);
     if (!second || second->how.method != InfluenceMethod::integrated_gradients) return out;
     return out + " · baseline " + row_of(kBaselineNames, state.baseline) + " · " +
            (state.points == kAsNeeded ? "points as needed" : std::to_string(state.points) + " points");
@@ -109,7 +109,7 @@ void draw_settings(Scene& s, Toolbar& bar, const std::optional<SecondScoresReque
     auto& state = s.of<InfluenceState>();
     if (s.model()->has_logits() && !explains_written(s))
         add_metric_chip(s, "influence", bar, "Metric", metric_text(s));
-    bar.choose("by", "influence/parts", {std::begin(kPartNames), std::end(kPartNames)}, state.part);
+    bar.choose("by", "influence/parts", {std::begin(kTextParts), std::end(kTextParts)}, state.part);
     if (s.model()->has_logits() && reads_text(*s.model())) press_over_prompts(s, bar, "left-out");
     if (s.sentence()->written && written_tokens(s) > 0)
         bar.choose("for", "influence/over", {"metric", "generated text"}, state.written);

@@ -29,7 +29,7 @@ std::string heading(const Scene& s, const Found<StepsRequest>& found, int key) {
     return "Weighted value of " + at + " for " + query;
 }
 
-constexpr float kLeastStrip = 15;  // height
+constexpr float kLeastStripRow = 15;  // height
 
 /// Returns the name without the token.
 std::string short_name(const Strip& strip) { return strip.name.substr(0, strip.name.find(' ')); }
@@ -215,7 +215,7 @@ void draw_vector_strips(Scene& s, Rect area, const StripPanel& panel) {
         return draw_numbers(s, rest, strips);
     }
     const Rect foot = take_bottom(rest, kFoot);
-    const float needed = kLeastStrip * float(panel.strips.size());
+    const float needed = kLeastStripRow * float(panel.strips.size());
     if (panel.matrix && rest.h * (1 - kMatrix) >= needed)
         draw_matrix_row(s, take_top(rest, rest.h * kMatrix), panel);
     if (rest.h >= needed) draw_strips(s, rest, foot, panel.strips);

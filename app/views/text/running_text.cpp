@@ -18,7 +18,7 @@ void RunningTextState::visit(FieldVisitor& v) { v.report("text_first", first_in_
 
 namespace {
 
-constexpr float kWidestText = 820, kLegend = 52, kFoot = 40, kLegendBar = 200, kHighestPage = 16000;
+constexpr float kWidestText = 820, kLegend = 52, kPageFoot = 40, kLegendBar = 200, kHighestPage = 16000;
 
 int token_at_place(const TextLayout& l, const TextFlow& flow, ImVec2 place) {
     const auto [first, last] = tokens_in_sight(l, flow);
@@ -192,7 +192,7 @@ void draw_running_text(Scene& s, Rect area) {
     Rect rest = area;
     if (!ui.on_page()) draw_text_toolbar(s, view_toolbar(ui, rest));
     Rect room = text_room(rest);
-    const Rect legend = take_top(room, kLegend), foot = take_bottom(room, kFoot);
+    const Rect legend = take_top(room, kLegend), foot = take_bottom(room, kPageFoot);
     TextLayout l = arrange_text(s, room);
     Rect above{}, below{};  // marks of what is out of sight
     if (!ui.on_page() && l.height() > room.h) {
@@ -232,7 +232,7 @@ std::optional<Result<Drawing>> text_page_figure(const ViewPage& asked, ThreadPoo
         with_scene(page, [&](Scene& s) {
             const Rect room = text_room({0, 0, page.width, page.height});
             page.height =
-                std::min(kHighestPage, arrange_text(s, room).height() + kLegend + kFoot + gap::large);
+                std::min(kHighestPage, arrange_text(s, room).height() + kLegend + kPageFoot + gap::large);
         });
     return draw_view_page(page);
 }

@@ -122,7 +122,7 @@ std::string added_text(const Positions& p, int head) {
 using Scheme = PositionScheme;
 
 // Follows the order of PositionScheme.
-constexpr PositionsRow kRows[] = {
+constexpr PositionsRow kSchemeRows[] = {
     {Scheme::none, "No positions", "", false, "Order reaches this model through its causal mask alone.",
      nullptr, [](const Positions&, int) { return std::string(); },
      [](const Model&, const PositionsRequest&, int, Positions&) {}},
@@ -164,7 +164,7 @@ constexpr PositionsRow kRows[] = {
 
 }  // namespace
 
-const PositionsRow& positions_row(PositionScheme scheme) { return kRows[int(scheme)]; }
+const PositionsRow& positions_row(PositionScheme scheme) { return kSchemeRows[int(scheme)]; }
 
 Positions positions_of(const Model& model, const PositionsRequest& request) {
     const ModelConfig& c = model.config;

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMax = 12;
+constexpr int kMaxChoices = 12;
 
 std::string without_blanks(const std::string& typed) {
     constexpr std::string_view kBlank = "␣";
@@ -41,7 +41,7 @@ Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoices
         if (!typed.empty() && !lower_case(prediction_label(*trace.model, id)).starts_with(typed)) continue;
         found.push_back({id, p[id]});
     }
-    const auto end = found.begin() + std::min(kMax, isize(found));
+    const auto end = found.begin() + std::min(kMaxChoices, isize(found));
     std::partial_sort(found.begin(), end, found.end(), [](const Prediction& a, const Prediction& b) {
         return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
     });
