@@ -96,13 +96,14 @@ void draw_right(Scene& s, Rect& line) {
 
 /// A notice replaces the model's line when both do not fit.
 void draw_status_bar(Scene& s, Rect area) {
-    constexpr float kMinNotice = 240, kMinModel = 120;
+    constexpr float kMinRight = 440, kMinNotice = 240, kMinModel = 120;
     Ui& ui = s.ui;
     ui.hairline(area.x, area.y, area.right(), area.y);
     Rect line = inset(area, size::panel_pad, 0);
     const std::string notice = shown_notice(s);
     if (const Model* m = s.model()) {
-        if (notice.empty() || line.w > 2 * kMinNotice) draw_right(s, line);
+        const float said = ui.text.width(kCaption, notice) + ui.text.width(kCaption, model_text(*m));
+        if (notice.empty() || line.w - said > kMinRight) draw_right(s, line);
         if (notice.empty() || line.w >= kMinModel + kMinNotice) {
             const std::string what = model_text(*m);
             const float wide = std::min(ui.text.width(kCaption, what), std::max(0.0f, line.w));

@@ -339,11 +339,11 @@ def what_a_long_text_hides_is_named(display):
         "--do",
         "head 1.5; view text",
         "--report-texts",
-        size="1024x700",
+        size="1024x450",
     ) as w:
         r = w.settled()
         last = len(r["tokens"]) - 1
-        assert last >= 300, last
+        assert last >= 250, last
         w.key("Escape")
         for view in ("text", "lines"):
             w.show(view.capitalize())

@@ -157,12 +157,18 @@ MODELS = {  # options of the window, and views that are another model's
     "stories": (["--text", LILY, "--head", "1.2", "--lock", "16,4"], {"picture", "alignment"}),
     "translator": (["--model", "translator", "--text", "The cat sat."], {"picture"}),
     "vit": (
-        ["--model", str(REFERENCE / "vit"), "--text", str(REFERENCE / "vit/image.png")],
-        {"lines", "text", "alignment"},
+        [
+            "--model",
+            str(REFERENCE / "vit"),
+            "--text",
+            str(REFERENCE / "vit/gradient_rgb.png"),
+        ],
+        {"alignment", "corpus", "explain", "generate", "graph", "influence", "lines", "patch"}
+        | {"positions", "text", "compare"},
     ),
     "bert": (
         ["--model", str(REFERENCE / "bert"), "--text", "the [MASK] sat on the mat"],
-        {"picture", "alignment"},
+        {"picture", "alignment", "generate"},
     ),
 }
 

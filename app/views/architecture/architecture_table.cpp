@@ -1,5 +1,6 @@
 // Draws the parameter counts of a model, and a row for each kind of tensor.
 #include <algorithm>
+#include <cstring>
 
 #include "base/cast.h"
 #include "views/architecture/architecture.h"
@@ -120,6 +121,9 @@ float draw_parameters(Scene& s, Rect place, const ModelConfig& c, const std::vec
     TextTable t = written_by(with_commas);
     TableColumns columns = columns_of(ui, t, place.w);
     if (columns.cuts) columns = columns_of(ui, t = written_by(short_count), place.w);
+    if (columns.cuts)
+        for (auto& row : t.rows)  // only a decoder has it
+            if (row[0].starts_with("decoder cross-attention")) row[0].erase(0, std::strlen("decoder "));
     Rect rest = place;
     draw_head(ui, rest, t, columns);
     for (int i = 0; i < isize(t.rows); ++i) {

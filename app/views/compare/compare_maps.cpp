@@ -122,7 +122,8 @@ void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
     const std::string shorter = p.is_signed                 ? ""
                                 : p.name.starts_with(kHead) ? p.name.substr(kHead.size())
                                                             : p.name;
-    write(ui, line, kBody, ui.colors->t2, first_that_fits(ui, kBody, {p.name, shorter}, line.w));
+    write(ui, line, kBody, ui.colors->t2,
+          first_that_fits(ui, kBody, {p.name, shorter, shorter.substr(0, shorter.find(" in "))}, line.w));
 }
 
 /// A map of one side, on a scale of its own.

@@ -30,7 +30,7 @@ void draw_cell_of_column(Scene& s, Column& c, std::pair<int, int> cell) {
 void draw_row_of_column(Scene& s, Column& c, float bottom) {
     const CellReport* r = s.answer->cell.get();
     if (!r || s.answer->picture->group || !s.holds({r->cell.query, r->cell.key})) return;
-    c.pair("rank", r->allowed ? std::to_string(r->rank) + " of " + std::to_string(r->ranked) : "—");
+    c.pair("rank", r->allowed ? std::to_string(r->rank) + "/" + std::to_string(r->ranked) : "—");
     c.rule();
     c.heading(s.query_labels()[r->cell.query] + " attends to");
     for (const Prediction& p : r->row) {

@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
+#include "parts/map_parts.h"
 #include "parts/token_axis.h"
 #include "views/heat_map/heat_map.h"
 
@@ -81,10 +82,12 @@ MapFit fit_map(Ui& ui, Rect area, const MapLayout& l, const MapSides& sides, flo
 /// Returns the sides with a column of numbers where the inspector is shut and the map leaves it room: it
 /// costs the cells nothing, or leaves a map of `kLeastMap`.
 MapSides sides_of(const Scene& s, Rect area, const MapLayout& l) {
-    constexpr float kLeastColumn = 124, kLeastMap = 420, kNumbers = 38;
+    constexpr float kLeastColumn = 124, kLeastMap = 420, kSides = 22;
     if (!s.of<InspectorState>().handle || s.session.presenting) return {};
-    const float names = std::min(kMapNames, l.down.widest(s.ui, l.rows) + kNumbers);
-    const MapSides with{names, kColorBarBeside, kLeastColumn};
+    const float names = std::min(kMapNames, l.down.widest(s.ui, l.rows) + kSides +
+                                                s.ui.text.width(kCaptionMono, std::to_string(l.rows - 1)));
+    const float title = s.ui.text.width(kCaption, shown_shades(s).row().legend);
+    const MapSides with{names, std::max(kColorBarBeside, gap::wide + title + gap::medium), kLeastColumn};
     const float usual = fit_map(s.ui, area, l, {}, 1).cell, cell = fit_map(s.ui, area, l, with, 1).cell;
     return cell >= usual || cell * float(l.columns) >= kLeastMap ? with : MapSides{};
 }

@@ -261,13 +261,13 @@ void draw_lines(Scene& s, Rect area) {
     const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
                foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
     const bool scrolls = kRowLeast * float(std::max(s.queries(), s.keys())) > rest.h && !s.ui.on_page();
-    const Rect below = scrolls ? take_bottom(rest, kUnseenLine) : Rect{};
+    const Rect over = scrolls ? take_top(rest, kUnseenLine) : Rect{},
+               below = scrolls ? take_bottom(rest, kUnseenLine) : Rect{};
     const LinesLayout l = arrange(s, rest);
     const auto above = [&](Rect column) {
         return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
     };
     caption(s.ui, above(l.queries), "query", Flush::right);
-    const float named = s.ui.text.width(kCaption, "key") + gap::medium;
     caption(s.ui, above(l.keys), "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
@@ -277,10 +277,8 @@ void draw_lines(Scene& s, Rect area) {
     draw_all_lines(s, l, *links, in_sight, of_query);
     draw_bars(s, l, *links, names);
     if (scrolls) {
-        Rect over = above(l.keys);
-        take_left(over, named);
-        over.w = l.keys.right() - over.x;
-        mark_unseen_keys(s, l, *links, over, {l.keys.x + gap::medium, below.y, l.keys.w, below.h});
+        const float x = l.keys.x + gap::medium, wide = rest.right() - x;
+        mark_unseen_keys(s, l, *links, {x, over.y, wide, over.h}, {x, below.y, wide, below.h});
     }
     caption(s.ui, foot, caption_of(s, l, in_sight, of_query, foot.w));
 }

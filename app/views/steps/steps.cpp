@@ -22,7 +22,11 @@ void draw_words(Scene& s, Rect line, int query) {
     if (show != StepsShow::attention)
         return caption(ui, line,
                        show == StepsShow::block
-                           ? "Every vector from the residual stream and back; click an entry to explain it."
+                           ? first_that_fits(ui, kCaption,
+                                             {"Every vector from the residual stream and back; click an "
+                                              "entry to explain it.",
+                                              "Every vector; click an entry to explain it.", ""},
+                                             line.w)
                            : "One column per head, one scale per row; click to select a head.");
     const auto* found = s.found<StepsRequest>();
     if (found && found->answer.weights_by == WeightsBy::given)

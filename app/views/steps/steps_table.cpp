@@ -87,6 +87,7 @@ void draw_rows(Scene& s, const StepLayout& t, const Found<StepsRequest>& found, 
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.clip(t.rows.view);
+    ui.text.may_cut(TextPainter::MayCut::lines);
     for (int i = 0; i < t.rows.rows; ++i) {
         if (!t.rows.touches_row(i)) continue;
         const Rect row = t.rows.row(i);
@@ -101,6 +102,7 @@ void draw_rows(Scene& s, const StepLayout& t, const Found<StepsRequest>& found, 
         const PlacedStep* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
         if (here && here->seen) ui.frame(cell_box(t, *here, i), ui.colors->accent, 2, 2);
     }
+    ui.text.may_cut(TextPainter::MayCut::nothing);
     ui.unclip();
 }
 

@@ -62,7 +62,7 @@ uint32_t last_of(std::string_view text) {
     return decode_utf8(text, at).value;
 }
 
-/// What a token adds to a text, without the blank before it; "": it is shown by its label.
+/// Returns the text of a token, without the blank before it; "": it is shown by its label.
 std::string written_part(const Tokenizer* tokenizer, int id) {
     std::string bytes = tokenizer ? tokenizer->bytes(id) : "";
     if (starts_with(bytes, "##")) bytes.erase(0, 2);
@@ -77,6 +77,21 @@ bool goes_on(const std::string& word, const std::string& part) {
     if (!is_valid_utf8(word)) return true;
     const uint32_t before = last_of(word), after = first_of(part);
     return is_attached(after) || before == 0x200D || (is_of_word(before) && is_of_word(after));
+}
+
+std::vector<std::string> written_parts(const Tokenizer* tokenizer, const std::vector<int>& ids) {
+    std::vector<std::string> out;
+    for (const int id : ids) out.push_back(written_part(tokenizer, id));
+    return out;
+}
+
+/// Completes the character that a token has only a part of.
+std::string character_from(const std::vector<std::string>& parts, int i) {
+    constexpr int kMaxParts = 4;  // bytes of a character
+    std::string out = parts[i];
+    for (int more = i + 1; more < std::min(isize(parts), i + kMaxParts) && !is_valid_utf8(out); ++more)
+        out += parts[more];
+    return out;
 }
 
 const Tokenizer* tokenizer_of(const Model& model, int stack) {
@@ -105,23 +120,24 @@ std::vector<TextWord> words_of_tokens(const Scene& s, int stack) {
     constexpr size_t kLongest = 64;  // bytes of a word that grows further
     const Sequence& read = s.sentence()->trace->request.inputs[stack];
     const auto& labels = s.sentence()->labels[stack];
-    const Tokenizer* tokenizer = tokenizer_of(*s.model(), stack);
     const Blanks blanks = blanks_of(read.tokens);
+    const std::vector<std::string> parts = written_parts(tokenizer_of(*s.model(), stack), read.ids);
     std::vector<TextWord> out;
     const auto end_word = [&] {
         if (!out.empty()) complete(out, labels);
     };
     for (int i = 0; i < isize(labels); ++i) {
-        const std::string part = written_part(tokenizer, read.ids[i]), &token = read.tokens[i];
+        const std::string& token = read.tokens[i];
         const bool blank = i > 0 && has_blank_before(blanks, token);
         const bool more = !out.empty() && !blank && !out.back().ends_line &&
-                          out.back().text.size() < kLongest && goes_on(out.back().text, part);
+                          out.back().text.size() < kLongest &&
+                          goes_on(out.back().text, character_from(parts, i));
         if (!more) {
             end_word();
             out.push_back({i, 0, "", {}, blank});
         }
         TextWord& word = out.back();
-        word.text += part;
+        word.text += parts[i];
         word.ends.push_back(word.text.size());
         ++word.count;
         word.ends_line = breaks_line(token);

@@ -19,7 +19,7 @@ struct ImplicitWay {
     const char *title, *formula, *source;
 };
 constexpr ImplicitWay kImplicitWays[] = {
-    {"What the output answers to", "‖∂x / ∂E‖", "implicit attention, as shares"},
+    {"What moves the output", "‖∂x / ∂E‖", "implicit attention, as shares"},
     {"What the head looks at", "softmax(q · k / √d)", "its weights"},
     {"Attention through all layers", "Π (½ A + ½ I)", "rollout, Abnar and Zuidema 2020"},
     {"What attention moves", "‖Σ α v W_O‖", "contributions, Kobayashi et al. 2020"}};
@@ -98,7 +98,7 @@ void ImplicitState::visit(ControlVisitor& v) { v.whole("after", "After layer", a
 Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, ThreadPool& pool) {
     Page page;
     if (!in.trace || !in.trace->has_weights() || in.trace->config().can.read_image) {
-        page.blocks = {Words{"Open a model and type a sentence to see what its output answers to."}};
+        page.blocks = {Words{"Open a model and type a sentence to see what its output depends on."}};
         return page;
     }
     const Trace& trace = *in.trace;
