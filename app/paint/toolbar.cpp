@@ -28,7 +28,7 @@ void Toolbar::new_line() {
 
 int Toolbar::choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,
                     int current) {
-    if (ui.on_page()) return -1;
+    if (ui.on_page() || ui.without_toolbars) return -1;
     const char* shown = labels ? label.c_str() : "";
     const float width = ui.choice_width(shown, items);
     if (lines_ == Lines::one && !fits(*this, width)) return -1;
@@ -42,6 +42,7 @@ float Toolbar::segments_width(const std::string& label, const std::vector<std::s
 }
 
 int Toolbar::segments(const std::string& label, const std::string& path, const Ui::Segments& options) {
+    if (ui.without_toolbars) return -1;
     if (lines_ == Lines::one && !fits(*this, segments_width(label, options.labels))) return -1;
     if (!label.empty()) say(kCaption, ui.colors->t3, label, gap::small);
     const Rect at = take(ui.segments_width(options.labels), gap::medium);
@@ -63,12 +64,14 @@ Hit Toolbar::press(const std::string& path, const std::string& label, bool on) {
     Chip chip{label, ui.colors->t1};
     chip.font = kCaption;
     const float wide = press_width(label);
+    if (ui.without_toolbars) return {};
     if (lines_ == Lines::one && !fits(*this, wide)) return {};
     return press_chip(ui, path, band(take(wide), size::chip), chip, on);
 }
 
 bool Toolbar::link(const std::string& path, const std::string& label) {
     const float wide = ui.text.width(kCaption, label);
+    if (ui.without_toolbars) return false;
     if (lines_ == Lines::one && !fits(*this, wide)) return false;
     const Rect at = take(wide);
     return ui.link(path, at.right(), at.middle_y(), label);

@@ -46,6 +46,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     colors = &theme;
     scale = new_scale;
     wake_after = 0;
+    without_toolbars = false;
     if (std::exchange(open_list_, "").empty()) {  // none was drawn, or it was closed
         if (!list_take_ && !list_close_) list_.clear();
     }

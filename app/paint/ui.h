@@ -66,8 +66,9 @@ public:
     size_t most_lines = 6000;      // lines that a picture draws at once; fewer if the CPU draws them
     float wheel = 0, wheel_x = 0;  // of this frame, until something takes it
     bool shift = false, ctrl = false;
-    float scale = 1;       // pixels a point
-    float wake_after = 0;  // seconds until a frame is needed without any event; 0: none
+    bool without_toolbars = false;  // a slide: what is drawn next has no controls
+    float scale = 1;                // pixels a point
+    float wake_after = 0;           // seconds until a frame is needed without any event; 0: none
     std::unordered_map<std::string, Rect> widgets;  // paths and places of this frame
 
     /// The width of the thinnest line that is drawn evenly.

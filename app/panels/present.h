@@ -40,6 +40,9 @@ struct SlideStrip {
 /// The size of a thumbnail, in points.
 inline constexpr float kThumbWide = 208, kThumbHigh = 130;
 
+/// Reads the titles of slides that changed.
+void note_cards(Scene& scene);
+
 /// Draws a slide's title and sentence, and what is under them; returns the area of the view, or none while
 /// that is not revealed.
 std::optional<Rect> draw_presentation(Scene& scene, Rect window, const View& view);

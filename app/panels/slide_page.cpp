@@ -117,6 +117,7 @@ std::optional<Rect> draw_presentation(Scene& s, Rect window, const View& view) {
         s.ui.fill(window, IM_COL32_BLACK);
         return std::nullopt;
     }
+    note_cards(s);
     draw_hint(s, inset(take_bottom(window, kHintLine), size::center_pad, 0));
     return draw_slide(s, window, view, s.session.revealed);
 }

@@ -15,15 +15,6 @@ namespace {
 constexpr float kStripWide = 264, kStripNarrow = 160, kNarrowSlides = 1180, kStripHead = 56, kStripPad = 16,
                 kSlideNumber = 20, kTitleUnder = 28, kBetweenSlides = 22, kEditor = 104, kSlideHints = 36;
 
-/// Reads the cards of slides that changed.
-void note_cards(Scene& s) {
-    const auto& slides = s.session.document.slides;
-    auto& known = s.of<SlideStrip>().known;
-    known.resize(slides.size());
-    for (size_t i = 0; i < slides.size(); ++i)
-        if (known[i].slide != slides[i]) known[i] = {slides[i], card_of(slides[i])};
-}
-
 struct StripPlan {
     Rect area;
     float wide, high, pitch;  // of a thumbnail
@@ -204,6 +195,14 @@ void draw_slides_foot(Scene& s, Rect line, int at) {
 }
 
 }  // namespace
+
+void note_cards(Scene& s) {
+    const auto& slides = s.session.document.slides;
+    auto& known = s.of<SlideStrip>().known;
+    known.resize(slides.size());
+    for (size_t i = 0; i < slides.size(); ++i)
+        if (known[i].slide != slides[i]) known[i] = {slides[i], card_of(slides[i])};
+}
 
 std::optional<Rect> draw_slides(Scene& s, Rect window, const View& view) {
     note_cards(s);

@@ -182,7 +182,9 @@ void draw_presented(Scene& s, std::optional<Rect> area, const View& view) {
     if (!area) return;
     s.of<LayoutState>().center = {area->w, area->h};
     s.ui.name("center", *area);
+    s.ui.without_toolbars = !view.fills_window();  // those of Learn are what it shows
     draw_center(s, *area, view);
+    s.ui.without_toolbars = false;
 }
 
 /// Takes the caret from a field that is not drawn: back into the sentence, if that is.

@@ -135,7 +135,8 @@ def undo_goes_back_through_models_and_leaves_their_texts_apart(display):
 
 
 def a_click_in_the_list_of_steps_goes_there(display):
-    """Back to the start and forward again, over a switch of the model; a model that is gone is told."""
+    """Back to the start and forward again, over a switch of the model; a model that is gone is
+    told."""
 
     def test(folder):
         gone = folder / "gpt2"

@@ -67,9 +67,14 @@ void draw_heading(Scene& s, Rect& rest, const Explanation& of) {
                            : claim(s, of));
     if (!one_line && !check.empty())
         write(s.ui, take_top(rest, size::line, gap::small), kBody, s.ui.colors->t1, check.substr(1));
+    const std::string edge = "Edge: drop of " + metric_label(*s.model(), of.metric) +
+                             " when only that path is cut",
+                      word = "; line under a word: when it is left out";
     write(s.ui, take_top(rest, kNote, gap::small), kCaption, s.ui.colors->t3,
-          "Edge: drop of " + metric_label(*s.model(), of.metric) +
-              " when only that path is cut; line under a word: when the word is left out. All measured.");
+          first_that_fits(
+              s.ui, kCaption,
+              {edge + word + ". All values are measured, not estimated.", edge + word + ".", edge + "."},
+              rest.w));
 }
 
 /// "Edges from [—o——] 1.2 logits".
@@ -145,7 +150,8 @@ void draw_explain(Scene& s, Rect area) {
         return;
     }
     draw_heading(s, rest, *found.explanation);
-    if (!s.ui.on_page()) draw_threshold(s, take_bottom(rest, size::row, gap::small), *found.explanation);
+    if (!s.ui.on_page() && !s.ui.without_toolbars)
+        draw_threshold(s, take_bottom(rest, size::row, gap::small), *found.explanation);
     draw_explanation(s, rest, *found.explanation);
 }
 

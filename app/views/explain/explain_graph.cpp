@@ -265,10 +265,12 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
     write(ui, roomy ? take_top(inside, size::line) : inside, kBodyMono,
           selected ? ui.colors->accent_text : ui.colors->t1,
           first_that_fits(ui, kBodyMono, {name, short_name}, inside.w));
-    ui.tooltip(path, hit,
-               "Head " + name + ": " + signed_number(of.direct[node.head], 2) +
-                   " directly to the answer; ablating the head lowers it by " +
-                   number(of.ablated[node.head], 2) + ". Click to select it.");
+    const float ablated = of.ablated[node.head];
+    ui.tooltip(
+        path, hit,
+        "Head " + name + ": " + signed_number(of.direct[node.head], 2) + " directly to the answer; " +
+            (std::isnan(ablated) ? "" : "ablating the head lowers it by " + number(ablated, 2) + ". ") +
+            "Click to select it.");
     if (!hit.clicked) return;
     s.select(node.head.block, node.head.head);
     s.leave_text();

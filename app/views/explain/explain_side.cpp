@@ -101,10 +101,10 @@ void list_stage(Scene& s, SidePanel& panel, const Explanation::Stage& stage, boo
     else if (runs)
         ui.ring(mark, 3.5f, ui.colors->accent, 1.5f);
     const ImU32 ink = stage.ended ? ui.colors->t2 : runs ? ui.colors->accent_text : ui.colors->t3;
-    write(ui, line, kBody, ink, stage.name);
     const std::string count =
         stage.count ? std::to_string(stage.done) + " of " + std::to_string(stage.count) : "—";
-    write(ui, line, kCaptionMono, ink, count, Flush::right);
+    write(ui, take_right(line, ui.text.width(kCaptionMono, count), gap::small), kCaptionMono, ink, count);
+    write(ui, line, kBody, ink, stage.name);
     panel.y += panel.pair_step * panel.tight;
 }
 
