@@ -48,7 +48,7 @@ def heads_that_matter_are_averaged_over_prompts(display):
         w.click("prompts/of/heads ablated")
         w.wait(_measured)
         w.click("prompts/row/1.1")
-        w.wait(lambda r: r["door"] == "Heat map" and (r["block"], r["head"]) == (1, 1))
+        w.wait(lambda r: r["door"] == "Heat map" and r["shown_head"] == [1, 1])
 
 
 def averages_are_saved_as_the_verb_writes_them(display):
