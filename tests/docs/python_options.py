@@ -13,11 +13,6 @@ TABLE = Path(__file__).resolve().parents[2] / "models/python/headlight/option_ta
 WIDTH = 100
 # The verbs that each function asks (of "", the window), and the options that it declares itself.
 OF_PROMPTS = "prompts pairs at_most each"
-NOT_OF_PROMPTS = """
-    prompts pairs metric text text_file ids target_ids token_types image trace corpus sort
-    random_repeat sums first_line strongest over gradients probes clean corrupted noise clean_ids
-    corrupted_ids estimate edges_from tokens
-"""
 FUNCTIONS = {
     "figure": (["render"], "view head layer format"),
     "show": (["render", ""], "view head layer file trace"),
@@ -27,7 +22,6 @@ FUNCTIONS = {
     "compare": (["compare"], "model_b trace_b text_b align"),
     "attribute": (["attribute"], f"method metric seed {OF_PROMPTS}"),
     "patch": (["patch"], f"clean corrupted what head metric seed {OF_PROMPTS}"),
-    "average": (["heads", "explain", "attribute", "patch"], NOT_OF_PROMPTS),
 }
 # Options that the package says itself.
 OURS = {"model", "text", "output", "json", "quiet", "version", "commands", "help", "trace"}

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import HeadlightError
 from .option_kinds import names_what_is_near
-from .option_table import AverageOptions
 from .program import run, spelled
 from .recorded import READ, RECORDED
 from .tables import pandas_or_say
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 MEASURES = ("heads", "explain", "attribute", "patch")
 
@@ -76,7 +72,7 @@ def average(
     *,
     measure: str = "heads",
     metric: str | None = None,
-    **options: Unpack[AverageOptions],
+    **options: Any,
 ) -> Averages:
     """Average over prompts what is measured in one.
 

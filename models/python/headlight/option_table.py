@@ -391,35 +391,3 @@ class PatchOptions(Recorded, total=False):
     noise: Any
     target: Any
     threads: int
-
-
-class AverageOptions(Recorded, total=False):
-    """Options of `headlight.average`."""
-
-    ablate: Any
-    at_most: int
-    baseline: Any
-    change: Any
-    each: bool
-    effect_on: Any
-    head: Any
-    mask: Any
-    method: Literal[
-        "gradient",
-        "leave-out",
-        "jacobian",
-        "input-x-gradient",
-        "integrated-gradients",
-        "contribution",
-        "relevance",
-        "rollout",
-        "attribution-patching",
-    ]
-    pair: Any
-    parts: Literal["tokens", "words", "sentences", "paragraphs"]
-    seed: int
-    steps: Any
-    target: Any
-    temperature_attn: Any
-    threads: int
-    what: Literal["resid_pre", "attn_out", "mlp_out", "heads", "head"]
