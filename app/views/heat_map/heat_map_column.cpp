@@ -32,7 +32,8 @@ void draw_row_of_column(Scene& s, Column& c, float bottom) {
     if (!r || s.answer->picture->group || !s.holds({r->cell.query, r->cell.key})) return;
     c.pair("rank", r->allowed ? std::to_string(r->rank) + "/" + std::to_string(r->ranked) : "—");
     c.rule();
-    c.heading(s.query_labels()[r->cell.query] + " attends to");
+    c.heading(first_that_fits(s.ui, kCaption, {s.query_labels()[r->cell.query] + " attends to", "attends to"},
+                              c.at.w));
     for (const Prediction& p : r->row) {
         if (c.y + kStep / 2 > bottom) return;
         Rect line = c.line();

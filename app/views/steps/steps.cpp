@@ -20,14 +20,18 @@ void draw_words(Scene& s, Rect line, int query) {
     choose_rows(s, line);
     const StepsShow show = s.of<StepsState>().show;
     if (show != StepsShow::attention)
-        return caption(ui, line,
-                       show == StepsShow::block
-                           ? first_that_fits(ui, kCaption,
-                                             {"Every vector from the residual stream and back; click an "
-                                              "entry to explain it.",
-                                              "Every vector; click an entry to explain it.", ""},
-                                             line.w)
-                           : "One column per head, one scale per row; click to select a head.");
+        return caption(
+            ui, line,
+            show == StepsShow::block
+                ? first_that_fits(ui, kCaption,
+                                  {"Every vector from the residual stream and back; click an "
+                                   "entry to explain it.",
+                                   "Every vector; click an entry to explain it.", ""},
+                                  line.w)
+                : first_that_fits(ui, kCaption,
+                                  {"One column per head, one scale per row; click to select a head.",
+                                   "One column per head; click one to select it.", ""},
+                                  line.w));
     const auto* found = s.found<StepsRequest>();
     if (found && found->answer.weights_by == WeightsBy::given)
         return caption(ui, line,
