@@ -68,7 +68,7 @@ struct MeasuredRow {
 /// The questions that are answered before a frame is shown.
 inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<CellWeightsRequest, answer_cell_weights>{},
-                                       QuestionRow<StepsRequest, answer_steps>{},
+                                      QuestionRow<StepsRequest, answer_steps>{},
                                       QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
                                       QuestionRow<DeltaSplitRequest, answer_delta_split>{},
                                       QuestionRow<ProjectionRequest, answer_projection>{},
@@ -97,7 +97,7 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<CircuitsRequest, answer_circuits>{},
                                       QuestionRow<CompositionRequest, answer_composition>{},
                                       QuestionRow<DossierRequest, answer_dossier>{},
-                                       QuestionRow<PromptsRequest, answer_prompts>{},
+                                      QuestionRow<PromptsRequest, answer_prompts>{},
                                       QuestionRow<AttentionBesideRequest, answer_attention_beside>{}};
 
 /// The questions whose answers take long.
