@@ -29,9 +29,7 @@ def _written(name, value):
 
 
 def _pairs():
-    rows = [
-        {"clean": t, "corrupted": t.replace(a, b), "metric": f"{a} - {b}"} for t, a, b in PAIRS
-    ]
+    rows = [{"clean": t, "corrupted": t.replace(a, b), "metric": f"{a} - {b}"} for t, a, b in PAIRS]
     return _written("pairs.jsonl", "\n".join(map(json.dumps, rows))), rows
 
 
@@ -165,5 +163,10 @@ def what_cannot_be_averaged_is_said_in_a_sentence():
     refused("goes with --pairs", "patch --clean hi --corrupted ho --json")
     refused("It has no corrupted text", "patch --pairs", balls)
     refused("Line 1 of", "heads --prompts", _written("wrong.jsonl", '{"txt": "a"}'))
-    refused("mean or zero", "attribute --baseline text:hi --method", "integrated-gradients",
-            "--prompts", balls)
+    refused(
+        "mean or zero",
+        "attribute --baseline text:hi --method",
+        "integrated-gradients",
+        "--prompts",
+        balls,
+    )

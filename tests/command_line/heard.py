@@ -3,6 +3,7 @@ then unheard. The options are those that the program lists for shells, so that a
 here."""
 
 import functools
+import json
 import os
 import random
 import re
@@ -53,7 +54,13 @@ def _written_before():
     )
     for name, word in (("these", "cat"), ("other", "dog")):
         (FOLDER / f"{name}_prompts.json").write_text(
-            '{"text": "{A} saw a %s. {A}", "metric": "saw", "fill": {"A": ["Lily", "Tom"]}}' % word
+            json.dumps(
+                {
+                    "text": f"{{A}} saw a {word}. {{A}}",
+                    "metric": "saw",
+                    "fill": {"A": ["Lily", "Tom"]},
+                }
+            )
         )
     run("trace -o t.safetensors", "--text", OTHER)
 

@@ -12,12 +12,7 @@ from places import LILY, PROGRAM
 EXAMPLE = {
     "text": "{A} had a {X} ball. {B} had a {Y} ball. {A} gave {B} the {X}",
     "metric": "ball - hat",
-    "fill": {
-        "A": ["Lily", "Tom", "Sue", "Ben"],
-        "B": "A",
-        "X": ["red", "blue", "green"],
-        "Y": "X",
-    },
+    "fill": {"A": ["Lily", "Tom", "Sue", "Ben"], "B": "A", "X": ["red", "blue", "green"], "Y": "X"},
 }
 
 

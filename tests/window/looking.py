@@ -357,14 +357,12 @@ def what_a_long_text_hides_is_named(display):
             )
             path = next(path for path in r["widgets"] if path.startswith("unseen/"))
             key = path.split("/")[1]
-            assert any(
-                re.fullmatch(rf"[↑↓] {key} \S+ 0\.\d+", text) for text in r["texts"]
-            ), r["texts"]
+            assert any(re.fullmatch(rf"[↑↓] {key} \S+ 0\.\d+", text) for text in r["texts"]), r[
+                "texts"
+            ]
             assert f"{'lines/key' if view == 'lines' else 'text'}/{key}" not in r["widgets"]
             w.click(path)
-            w.wait(
-                lambda r: f"{'lines/key' if view == 'lines' else 'text'}/{key}" in r["widgets"]
-            )
+            w.wait(lambda r: f"{'lines/key' if view == 'lines' else 'text'}/{key}" in r["widgets"])
 
 
 def sub_words_are_set_as_one_word(display):

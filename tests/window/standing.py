@@ -157,12 +157,7 @@ MODELS = {  # options of the window, and views that are another model's
     "stories": (["--text", LILY, "--head", "1.2", "--lock", "16,4"], {"picture", "alignment"}),
     "translator": (["--model", "translator", "--text", "The cat sat."], {"picture"}),
     "vit": (
-        [
-            "--model",
-            str(REFERENCE / "vit"),
-            "--text",
-            str(REFERENCE / "vit/gradient_rgb.png"),
-        ],
+        ["--model", str(REFERENCE / "vit"), "--text", str(REFERENCE / "vit/gradient_rgb.png")],
         {"alignment", "corpus", "explain", "generate", "graph", "influence", "lines", "patch"}
         | {"positions", "text", "compare"},
     ),

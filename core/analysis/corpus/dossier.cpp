@@ -17,7 +17,7 @@ constexpr const char* kDossierFormat = "headlight-dossier";
 constexpr int64_t kMaxCounted = int64_t{1} << 53;
 constexpr int kMaxPositions = 1 << 30;
 constexpr double kMaxMean = 1e6, kMaxWeight = 2;  // above any statistic or weight
-constexpr size_t kMostLinks = 4096;               // per head
+constexpr size_t kMaxRowLinks = 4096;             // per head
 constexpr double kUnknownNumber = std::numeric_limits<double>::quiet_NaN();
 
 nlohmann::ordered_json json_of(const CorpusLink& l) {
@@ -135,8 +135,8 @@ Result<HeadDossier> head_from(const Json& json, const std::string& name) {
         out.statistics[s].texts = static_cast<int>(texts);
     }
     TRY(const Json strongest, json_list(json, "strongest", name));
-    if (strongest.size() > kMostLinks)
-        return Error{name + " lists more than " + std::to_string(kMostLinks) +
+    if (strongest.size() > kMaxRowLinks)
+        return Error{name + " lists more than " + std::to_string(kMaxRowLinks) +
                      " pairs of a head; write it again."};
     for (const Json& link : strongest) {
         TRY(CorpusLink read, link_from(link, name));

@@ -40,9 +40,9 @@ Result<Ablations> ablate_groups(const Trace& trace, const Trace* own, const Metr
                                 const std::vector<std::vector<AttentionHead>>& groups, ThreadPool& pool,
                                 const CancelFlag* cancel = nullptr);
 
-/// Measures how far the active interventions moved each head's row at the metric's position from the model's own:
-/// Jensen–Shannon divergence in bits. Heads with other queries, as an encoder's, count by the mean of their
-/// rows; so do all heads if no row moved there.
+/// Measures how far the active interventions moved each head's row at the metric's position from the model's
+/// own: Jensen–Shannon divergence in bits. Heads with other queries, as an encoder's, count by the mean of
+/// their rows; so do all heads if no row moved there.
 struct Moved {
     int position = -1;         // −1: rows are averaged
     PerHead<float> distances;  // empty without changes

@@ -14,10 +14,10 @@ namespace headlight {
 namespace {
 
 constexpr float kUnmeasured = std::numeric_limits<float>::quiet_NaN();
-constexpr int kTogether = 16;  // heads, between two reports
-constexpr int kSenders = 8;    // heads without a strong direct effect that may send into the circuit
-constexpr int kMaxFromTokens = 32;    // tokens whose path into a head is measured
-constexpr float kStep = 0.1f;  // that the automatic edges_from is rounded to
+constexpr int kTogether = 16;       // heads, between two reports
+constexpr int kSenders = 8;         // heads without a strong direct effect that may send into the circuit
+constexpr int kMaxFromTokens = 32;  // tokens whose path into a head is measured
+constexpr float kStep = 0.1f;       // that the automatic edges_from is rounded to
 
 enum StageNumber { kWords, kDirect, kAblated, kPaths, kFromTokens, kChecks };
 
