@@ -35,10 +35,13 @@ std::string ranked_cell(const Scene& s, const CellWeightsRequest& cell) {
            label(s.sentence()->key_labels(cell.block), cell.key);
 }
 
-std::vector<RankChoice> rank_choices(const Scene& s) {
+/// `room`: for the longest label.
+std::vector<RankChoice> rank_choices(const Scene& s, float room = 1e9f) {
     std::vector<RankChoice> out;
-    if (const auto* cell = cell_weights(s))
-        out.push_back({kRankByCell, "Weight of " + ranked_cell(s, cell->asked)});
+    if (const auto* cell = cell_weights(s)) {
+        const std::string named = ranked_cell(s, cell->asked);
+        out.push_back({kRankByCell, first_that_fits(s.ui, kCaption, {"Weight of " + named, named}, room)});
+    }
     for (int i = 0; i < kStatistics; ++i) out.push_back({i, head_statistics()[i].label});
     if (s.sentence()->unchanged) out.push_back({kRankByMoved, moved_title(s)});
     if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on " + metric_text(s)});
@@ -69,9 +72,10 @@ std::vector<float> rank_values(const Scene& s, int rank) {
 constexpr float kRankTitle = 52;
 
 void draw_rank_choice(Scene& s, Rect line) {
+    constexpr float kSigns = 40;  // of the drop-down, beside its label
     Ui& ui = s.ui;
     const Rect title = take_left(line, kRankTitle);
-    const auto choices = rank_choices(s);
+    const auto choices = rank_choices(s, line.w - kSigns);
     std::vector<std::string> items;
     int current = 0;
     for (int i = 0; i < isize(choices); ++i) {

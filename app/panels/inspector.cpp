@@ -117,15 +117,11 @@ void draw_ablated(Scene& s, Column& c, AttentionHead head) {
 }
 
 void draw_output(Scene& s, SidePanel& c, const CellReport& r) {
-    constexpr float kTag = 32;
     if (!s.sentence()->trace->has_weights())
         return c.note("A trace has no weights: ΔE, predictions and interventions need the model.");
     if (!c.fold(kOutputFold)) return;
     const AttentionHead head{r.cell.block, r.cell.head};
-    for (const HeadTag& tag : tags_of(s, head)) {
-        draw_tags(s, c.line(), {&tag, 1});
-        c.skip(kTag);
-    }
+    draw_tag_lines(s, c, tags_of(s, head));
     c.pair("length of ΔE", number(r.delta_norm, 2));
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %");
     draw_ablated(s, c, head);

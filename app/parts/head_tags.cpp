@@ -18,7 +18,14 @@ std::shared_ptr<const PerHead<TextTraits>> traits_of(const Scene& s) {
 
 std::string tag_text(const HeadTag& tag) { return std::string(tag.row->glyph) + " " + tag.row->word; }
 
-constexpr float kGlyph = 19, kWholeTag = 130;  // widths in a row: the glyph alone; with word and value
+constexpr float kTagPad = 8;
+
+float tag_width(Ui& ui, const HeadTag& tag) {
+    return 2 * kTagPad + gap::tight + ui.text.width(kCaption, tag_text(tag)) +
+           ui.text.width(kCaptionMono, number(tag.value, 2));
+}
+
+constexpr float kGlyph = 19, kWholeTag = 136;  // widths in a row: the glyph alone; with word and value
 
 }  // namespace
 
@@ -39,9 +46,11 @@ const RandomStatistics* random_statistics_of(const Scene& s) {
 std::vector<HeadTag> tags_of(const Scene& s, AttentionHead head) {
     if (!s.sentence() || s.sentence()->heads.empty()) return {};
     const RandomStatistics* random = random_statistics_of(s);
-    const auto traits = traits_of(s);
+    const bool one = s.sentence()->key_labels(head.block).size() < 2;  // whose only weight tells nothing
+    const auto traits = one ? nullptr : traits_of(s);
     return head_tags({random && !random->heads.empty() ? &random->heads[head] : nullptr,
-                      &s.sentence()->heads[head].statistics, traits ? &(*traits)[head] : nullptr});
+                      one ? nullptr : &s.sentence()->heads[head].statistics,
+                      traits ? &(*traits)[head] : nullptr});
 }
 
 std::string tag_sentence(const Scene& s, AttentionHead head) {
@@ -58,18 +67,33 @@ std::string tag_sentence(const Scene& s, AttentionHead head) {
            ").";
 }
 
+void draw_tag_lines(Scene& s, Column& c, std::span<const HeadTag> tags) {
+    constexpr float kLine = 32;
+    float used = 0;
+    for (const HeadTag& tag : tags) {
+        Rect line = c.line();
+        take_left(line, used);
+        if (used > 0 && line.w < tag_width(s.ui, tag)) {
+            c.skip(kLine);
+            line = c.line();
+            used = 0;
+        }
+        used += draw_tags(s, line, {&tag, 1});
+    }
+    if (!tags.empty()) c.skip(kLine);
+}
+
 float draw_tags(Scene& s, Rect line, std::span<const HeadTag> tags) {
-    constexpr float kPad = 8, kHigh = 24;
+    constexpr float kHigh = 24;
     Ui& ui = s.ui;
     float x = line.x;
     for (const HeadTag& tag : tags) {
         const std::string text = tag_text(tag), value = number(tag.value, 2);
-        const float words = ui.text.width(kCaption, text), numbers = ui.text.width(kCaptionMono, value),
-                    wide = kPad + words + gap::tight + numbers + kPad;
+        const float wide = tag_width(ui, tag);
         if (x > line.x && x + wide > line.right()) break;
         const Rect r{x, line.y, wide, kHigh};
         ui.fill(r, ui.colors->bg3, size::corner);
-        Rect inside = inset(r, kPad, 0);
+        Rect inside = inset(r, kTagPad, 0);
         take_left(inside, write(ui, inside, kCaption, ui.colors->t2, text), gap::tight);
         write(ui, inside, kCaptionMono, ui.colors->t2, value);
         const std::string path = std::string("tag/") + tag.row->word;
@@ -90,7 +114,8 @@ bool draw_corner_tag(Scene& s, Rect thumb, AttentionHead head) {
     const bool transposed = s.session.preferences.queries == Axis::columns;
     const Rect box{transposed ? thumb.x + kInset : thumb.right() - kBox - kInset,
                    transposed ? thumb.bottom() - kBox - kInset : thumb.y + kInset, kBox, kBox};
-    write(s.ui, box, kCaption, s.ui.colors->t2, tags.front().row->glyph, Flush::center);
+    s.ui.text.draw_centered(box.middle_x(), box.middle_y(), kCaption, s.ui.colors->t2,
+                            tags.front().row->glyph);  // some glyphs are wider than the box
     return true;
 }
 

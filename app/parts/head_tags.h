@@ -20,6 +20,8 @@ std::vector<HeadTag> tags_of(const Scene& scene, AttentionHead head);
 /// first token, the previous one and the query itself do not count. Empty while nothing is known.
 std::string tag_sentence(const Scene& scene, AttentionHead head);
 
+/// Draws all tags, as many in a line as fit.
+void draw_tag_lines(Scene& scene, Column& column, std::span<const HeadTag> tags);
 /// Draws the tags in a line, each with its value; returns the width.
 float draw_tags(Scene& scene, Rect line, std::span<const HeadTag> tags);
 

@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 constexpr float kStackNames = 72, kBlockNumbers = 28, kWidestValue = 160, kHighestValue = 96, kValue = 52,
-                kSignedValue = 72, kLeastHeadName = 36, kBeforeBar = 10;
+                kSignedValue = 72, kLeastHeadName = 36, kBeforeBar = 8;
 
 struct RankedState {
     float scroll = 0;

@@ -125,3 +125,15 @@ def plates_are_painted_by_the_effect_of_each_head(display):
         w.point("heads/0.0")
         w.wait(lambda r: "1st of 32" in r["texts"])
         assert "9.5 %" in w.report()["texts"]
+
+
+def one_token_has_no_tags_of_its_text(display):
+    """Its only weight is 1 in every head, which tells of none; no number has an ASCII minus."""
+    with Window(PROGRAM, display, "--text", "Hi", "--view", "heads", "--report-texts") as w:
+        r = w.wait(lambda r: "no tag 28" in r["texts"])
+        assert not {"heads/tag/self", "heads/tag/first"} & set(r["widgets"])
+        for view in ("Heat map", "Prediction", "Flow"):
+            w.show(view)
+            r = w.settled()
+            wrong = [text for text in r["texts"] if text[:1] == "-" and text[1:2].isdigit()]
+            assert not wrong, (view, wrong)

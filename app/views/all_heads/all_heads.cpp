@@ -48,13 +48,13 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
     if (const int c = bar.choice("Sort by", "heads/sort", names, state.sort); c >= 0)
         s.send("heads sort", sort_words()[c]);
     bar.choose("Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, state.layout);
-    bar.labels = wide;
     std::vector<std::string> colors{"pattern"};
     colors.insert(colors.end(), names.begin(), names.end());
     if (const int c = bar.choice("Color", "heads/color", colors,
                                  choice.painted_by ? narrow<int>(*choice.painted_by) + 1 : 0);
         c >= 0)
         s.send("heads color", c == 0 ? "pattern" : sort_words()[size_t(c) - 1]);
+    bar.labels = wide;
     if (!choice.painted())
         bar.choose("Scale", "heads/scale",
                    {"per head, square root", "all heads, square root", "all heads, linear"}, state.scale);

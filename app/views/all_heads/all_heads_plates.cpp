@@ -21,6 +21,14 @@ const Colormap& plate_colors(const Scene& s, const HeadColumn& column) {
     return column.by_sweep ? signed_colormap(dark) : colormap(s.session.preferences.colormap, dark);
 }
 
+ImU32 mixed(ImU32 color, ImU32 under, float share) {
+    const ImVec4 a = as_vec4(color), b = as_vec4(under);
+    const auto channel = [share](float x, float y) {
+        return int(255 * (share * x + (1 - share) * y) + 0.5f);
+    };
+    return IM_COL32(channel(a.x, b.x), channel(a.y, b.y), channel(a.z, b.z), 255);
+}
+
 /// Returns the number that a plate shows: of shares percents, of probabilities points.
 float number_on_plate(const Scene& s, const HeadColumn& column, float value) {
     const bool points = column.by_sweep && s.session.document.metric.metric.kind == MetricKind::probability;
@@ -53,8 +61,9 @@ void draw_plate(Scene& s, Rect plate, const HeadChoice& choice, int head) {
     constexpr float kFaded = 0.45f;
     Ui& ui = s.ui;
     const auto color = plate_color(s, choice, head);
-    const ImU32 back = plate_back(s, choice, head);
-    ui.fill(plate, choice.kept[size_t(head)] ? back : faded(back, kFaded), size::corner);
+    ImU32 back = plate_back(s, choice, head);
+    if (!choice.kept[size_t(head)]) back = mixed(back, ui.colors->bg1, kFaded);
+    ui.fill(plate, back, size::corner);
     if (!color) return;
     const float value = choice.value_on_plate(head);
     Rect band = take_bottom(plate, kPlateBand);
@@ -62,8 +71,7 @@ void draw_plate(Scene& s, Rect plate, const HeadChoice& choice, int head) {
     if (std::abs(number_on_plate(s, *choice.painted(), value)) < kLeastShown ||
         ui.text.width(kCaptionMono, text) > band.w)
         return;
-    write(ui, band, kCaptionMono, choice.kept[size_t(head)] ? ink_on(back) : ui.colors->t3, text,
-          Flush::center);
+    write(ui, band, kCaptionMono, ink_on(back), text, Flush::center);
 }
 
 namespace {
@@ -80,7 +88,9 @@ void draw_tag_chips(Scene& s, Toolbar& bar, const HeadChoice& choice) {
         if (bar.press("heads/tag/" + std::string(row->word), label, chosen == row->word).clicked)
             s.send("heads tagged", chosen == row->word ? "" : row->word);
     }
-    if (!counts.empty()) bar.say(kCaption, s.ui.colors->t3, "no tag " + std::to_string(without));
+    const std::string none = "no tag " + std::to_string(without);
+    if (!counts.empty() && s.ui.text.width(kCaption, none) <= bar.rest().w)
+        bar.say(kCaption, s.ui.colors->t3, none);
 }
 
 /// "without it, ball falls ▬▬▬ ball rises", with the range of the colors.
@@ -110,13 +120,13 @@ void draw_plate_legend(Scene& s, Rect rest, const HeadChoice& choice) {
 void draw_tag_row(Scene& s, Rect& rest, const HeadChoice& choice) {
     constexpr float kHigh = 44;
     Rect row = inset(take_top(rest, kHigh), gap::large, 0);
-    if (choice.painted()) {
-        Rect legend = take_right(row, row.w / 2, gap::large);
-        draw_plate_legend(s, {legend.x, legend.y + gap::close, legend.w, size::line}, choice);
-    }
+    Rect legend = row;
     Toolbar bar(s.ui, row);
     bar.apart = gap::small;
     draw_tag_chips(s, bar, choice);
+    if (!choice.painted()) return;
+    take_left(legend, row.w - bar.rest().w, gap::large);
+    draw_plate_legend(s, {legend.x, legend.y + gap::close, legend.w, size::line}, choice);
 }
 
 }  // namespace headlight
