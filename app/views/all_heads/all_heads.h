@@ -107,7 +107,8 @@ void draw_tag_row(Scene& scene, Rect& rest, const HeadChoice& choice);
 
 /// A plate around a thumbnail: its edge, and the band under it for a value.
 inline constexpr float kPlateEdge = 3, kPlateBand = 17;
-void draw_plate(Scene& scene, Rect plate, const HeadChoice& choice, int head);
+/// `name`: where no row and column name the head, else "".
+void draw_plate(Scene& scene, Rect plate, const HeadChoice& choice, int head, const std::string& name);
 /// "−0.88", "0.75 bits", "69 %".
 std::string plate_value(const Scene& scene, const HeadColumn& column, float value);
 ImU32 plate_back(const Scene& scene, const HeadChoice& choice, int head);

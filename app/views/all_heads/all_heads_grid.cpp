@@ -236,7 +236,8 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
 void draw_plates(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
     if (!g.plates) return;
     for (const Slot& slot : slots)
-        if (const Rect r = g.around(slot.place); g.sees(r)) draw_plate(s, r, choice, slot.number);
+        if (const Rect r = g.around(slot.place); g.sees(r))
+            draw_plate(s, r, choice, slot.number, g.by_layer ? "" : head_name(s.model()->config, slot.head));
 }
 
 /// In the masked corner, else at the left of the plate's value.

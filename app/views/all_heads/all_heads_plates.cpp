@@ -57,21 +57,20 @@ ImU32 plate_back(const Scene& s, const HeadChoice& choice, int head) {
     return color ? IM_COL32(color->r, color->g, color->b, 255) : s.ui.colors->bg2;
 }
 
-void draw_plate(Scene& s, Rect plate, const HeadChoice& choice, int head) {
+void draw_plate(Scene& s, Rect plate, const HeadChoice& choice, int head, const std::string& name) {
     constexpr float kFaded = 0.45f;
     Ui& ui = s.ui;
-    const auto color = plate_color(s, choice, head);
     ImU32 back = plate_back(s, choice, head);
     if (!choice.kept[size_t(head)]) back = mixed(back, ui.colors->bg1, kFaded);
     ui.fill(plate, back, size::corner);
-    if (!color) return;
+    Rect band = inset(take_bottom(plate, kPlateBand), kPlateEdge, 0);
+    if (ui.text.width(kCaptionMono, name) <= band.w)
+        take_left(band, write(ui, band, kCaptionMono, ink_on(back), name), name.empty() ? 0 : gap::tight);
     const float value = choice.value_on_plate(head);
-    Rect band = take_bottom(plate, kPlateBand);
     const std::string text = plate_value(s, *choice.painted(), value);
-    if (std::abs(number_on_plate(s, *choice.painted(), value)) < kLeastShown ||
-        ui.text.width(kCaptionMono, text) > band.w)
-        return;
-    write(ui, band, kCaptionMono, ink_on(back), text, Flush::center);
+    const bool shown = std::abs(number_on_plate(s, *choice.painted(), value)) >= kLeastShown;  // not NaN
+    if (!shown || ui.text.width(kCaptionMono, text) > band.w + 2 * kPlateEdge) return;
+    ui.text.draw_right(band.right(), band.middle_y(), kCaptionMono, ink_on(back), text);
 }
 
 namespace {
