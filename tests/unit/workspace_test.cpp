@@ -97,6 +97,11 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["heads_color"] = 0;
     written["heads_tag"] = "";
     written["folds"] = Json::array();
+    written["prompts_text"] = written["prompts_corrupted"] = "";
+    written["prompts_answer"] = written["prompts_wrong"] = "";
+    written["prompts_lists"] = Json::array();
+    written["prompts_of"] = 0;
+    written["prompts_at_most"] = 20;
     written["steps_order"] = 0;
     written["steps_show"] = 0;
     written["model_block"] = 3;
