@@ -51,30 +51,48 @@ void draw_predicted(Scene& s, Rect& line) {
     write(ui, at, kTitleMono, ui.colors->accent_text, share);
 }
 
-/// Draws the tokens that fit; the query and key of the cell are marked.
-void draw_sentence(Scene& s, Rect line) {
-    Ui& ui = s.ui;
+Chip slide_chip(const Scene& s, int stack, int i, Font font) {
     const auto cell = s.shown_cell();
-    const ModelConfig& c = s.model()->config;
-    const AttentionBlock block = c.block(s.block());
+    const AttentionBlock block = s.model()->config.block(s.block());
+    const bool query = cell && block.stack == stack && cell->first == i,
+               key = cell && block.key_stack() == stack && cell->second == i;
+    Chip chip = token_chip(s.ui, s.sentence()->labels[size_t(stack)][size_t(i)],
+                           query ? ChipRole::query
+                           : key ? ChipRole::key
+                                 : ChipRole::token);
+    chip.font = font;
+    return chip;
+}
+
+float width_of_tokens(const Scene& s, Font font) {
+    float out = 0;
+    for (int stack = 0; stack < isize(s.sentence()->labels); ++stack)
+        for (int i = 0; i < isize(s.sentence()->labels[size_t(stack)]); ++i)
+            out += chip_width(s.ui, slide_chip(s, stack, i, font)) + gap::tight;
+    return out + gap::large * float(s.sentence()->labels.size() - 1);
+}
+
+/// Draws the tokens; of a long text its end, which the model continues. The query and key of the cell are
+/// marked.
+void draw_sentence(Scene& s, Rect line) {
+    constexpr float kBefore = 20;
+    Ui& ui = s.ui;
+    const Font font = width_of_tokens(s, kBodyMono) <= line.w ? kBodyMono : kCaptionMono;
+    float hidden = width_of_tokens(s, font) - line.w;
+    if (hidden > 0) {
+        write(ui, take_left(line, kBefore), kBodyMono, ui.colors->t3, "…");
+        hidden += kBefore;
+    }
     for (int stack = 0; stack < isize(s.sentence()->labels); ++stack) {
-        const auto& labels = s.sentence()->labels[size_t(stack)];
-        for (int i = 0; i < isize(labels); ++i) {
-            const bool query = cell && block.stack == stack && cell->first == i,
-                       key = cell && block.key_stack() == stack && cell->second == i;
-            Chip chip = token_chip(ui, labels[size_t(i)],
-                                   query ? ChipRole::query
-                                   : key ? ChipRole::key
-                                         : ChipRole::token);
-            chip.font = kBodyMono;
+        for (int i = 0; i < isize(s.sentence()->labels[size_t(stack)]); ++i) {
+            const Chip chip = slide_chip(s, stack, i, font);
             const float wide = chip_width(ui, chip);
-            if (wide > line.w) {
-                write(ui, line, kBodyMono, ui.colors->t3, "…");
-                return;
-            }
-            draw_chip(ui, band(take_left(line, wide, gap::tight), size::chip), chip);
+            if (hidden > 0)
+                hidden -= wide + gap::tight;
+            else
+                draw_chip(ui, band(take_left(line, wide, gap::tight), size::chip), chip);
         }
-        take_left(line, gap::large);
+        if (hidden <= 0) take_left(line, gap::large);
     }
 }
 

@@ -60,7 +60,8 @@ RgbImage shrunk_part(const std::vector<unsigned char>& pixels, int width, int he
 
 bool SlidePictures::is_due() const {
     const Session& s = state_.session;
-    const bool shown = state_.shown() && state_.answer->picture && !state_.worker->busy() && state_.dim == 0;
+    const bool shown = state_.shown() && state_.answer->picture && !state_.worker->busy() &&
+                       !state_.answer->measures() && state_.dim == 0;
     const bool whole = !s.presenting || (s.revealed == kReveals && !s.blank);
     return s.pictures_slide && s.slide >= 0 && s.slide < isize(s.document.slides) && shown && whole &&
            !s.sheet && !s.selection.hovered.cell;
