@@ -285,11 +285,10 @@ std::vector<Command> present_commands() {
          row(
              {"slide next", "Next slide", walk, "→, PgDn"},
              [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks),
-         row({"slide reveal", "Reveal", "while presenting: the rest of the slide, then the next one",
-              "Space"},
-             reveal, presents),
+         row({"slide reveal", "Reveal", "presenting: the rest, then the next slide", "Space"}, reveal,
+             presents),
          row(
-             {"slide blank", "Blank screen", "while presenting: a black screen", "B"},
+             {"slide blank", "Blank screen", "presenting: a black screen", "B"},
              [](CommandContext& c) { c.session.blank = !c.session.blank; }, presents)});
 }
 

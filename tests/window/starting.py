@@ -181,7 +181,7 @@ def _maximize(display, window, on):
 
 def keys_and_the_token_that_is_typed_are_seen_in_small_windows(display):
     """F1 stands within the window; of the tokens the last one does, and the locked one."""
-    with Window(PROGRAM, display, size="1024x700") as w:
+    with Window(PROGRAM, display, "--text", "Lily had a red ball. " * 4, size="1024x700") as w:
         last = len(w.settled()["tokens"]) - 1
         r = w.wait(lambda r: f"chip/{last}" in r["widgets"])
         assert "chip/0" not in r["widgets"] and "chips/back" in r["widgets"], "not all have room"

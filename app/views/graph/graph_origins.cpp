@@ -45,10 +45,10 @@ std::vector<std::string> method_notes(Origins by, bool chosen_for_sink, bool sin
     switch (by) {
         case Origins::contribution: {
             const std::string why =
-                !chosen_for_sink ? ""
-                : sink_remains
-                    ? "contributions; by any method the first token gets more than half: set it apart"
-                    : "contributions, because rollout assigns the first token more than half";
+                !chosen_for_sink
+                    ? ""
+                    : std::string("contributions, because rollout assigns the first token more than half") +
+                          (sink_remains ? " (so do they: set it apart)" : "");
             const std::string what = "norms of what attention moves, ‖Σ α v W_O‖, against the residual";
             return {(why.empty() ? "" : why + "; ") + what + " (Kobayashi et al. 2020, 2021).",
                     (why.empty() ? "norms of what attention moves, ‖Σ α v W_O‖" : why) + ".",
