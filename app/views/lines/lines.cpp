@@ -213,7 +213,8 @@ void mark_unseen_keys(Scene& s, const LinesLayout& l, const LayerLinks& links, R
         for (const Link& link : links.of_head[h][cell->first])
             weights[link.key] = std::max(weights[link.key], link.weight);
     const auto weight = [&](int key) { return weights[key]; };
-    const int first = l.rows.row_at(l.rows.view.y + l.rows.h / 2),
+    // Rows are as many as the longer of queries and keys.
+    const int first = std::min(l.rows.row_at(l.rows.view.y + l.rows.h / 2), s.keys()),
               last = l.rows.row_at(l.rows.view.bottom() - l.rows.h / 2);
     for (const auto& [line, arrow, begin, end] :
          {std::tuple{above, "↑", 0, first}, std::tuple{below, "↓", last + 1, s.keys()}}) {
