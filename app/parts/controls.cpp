@@ -167,7 +167,7 @@ void press_over_prompts(const Scene& s, Rect r, const char* of) {
 }
 
 void press_over_prompts(const Scene& s, Toolbar& bar, const char* of) {
-    const float wide = bar.press_width(kOverPrompts);
+    const float wide = s.ui.text.width(kBody, kOverPrompts) + 2 * gap::medium;
     if (wide <= bar.rest().w) press_over_prompts(s, band(bar.take(wide), size::chip), of);
 }
 

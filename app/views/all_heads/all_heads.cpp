@@ -2,6 +2,7 @@
 #include "views/all_heads/all_heads.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/cast.h"
@@ -101,6 +102,27 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
         open_head(s, pressed->first, pressed->second);
 }
 
+/// "Ablating 0.0 changes log p ball by −2.34, 1.1 by −0.25." Of the strongest, so far.
+std::string strongest_effects(const Scene& s) {
+    constexpr size_t kNamed = 3;
+    constexpr float kShare = 0.1f;  // of the largest: smaller ones are not named
+    const auto effects = sweep_effects(s);
+    if (!effects) return "";
+    std::vector<int> order;
+    for (int i = 0; i < isize(effects->change); ++i)
+        if (!std::isnan(effects->change[i])) order.push_back(i);
+    const auto size = [&](int i) { return std::abs(effects->change[i]); };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return size(a) > size(b); });
+    std::string out;
+    for (size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
+        if (size(order[i]) < kShare * size(order[0])) break;
+        out += (i ? ", " : "") + head_name(s.model()->config, s.model()->config.head_at(order[i])) +
+               (i ? " by " : " changes " + metric_label(*s.model(), effects->metric) + " by ") +
+               effect_text(effects->metric.kind, effects->change[order[i]]);
+    }
+    return out.empty() ? "" : "Ablating " + out + ".";
+}
+
 void draw_sweep_bar(Scene& s, Rect& rest) {
     if (s.ui.on_page() || s.sentence()->predictions.empty()) return;
     Toolbar bar = view_toolbar(s.ui, rest);
@@ -108,6 +130,8 @@ void draw_sweep_bar(Scene& s, Rect& rest) {
     press_over_prompts(s, bar, "ablated");
     Rect state = band(bar.rest(), size::button);
     draw_sweep_state(s, state);
+    if (const std::string found = strongest_effects(s); !found.empty())
+        write(s.ui, inset(take_top(rest, size::row_low), size::center_pad, 0), kBody, s.ui.colors->t1, found);
 }
 
 }  // namespace
