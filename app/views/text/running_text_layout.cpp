@@ -94,7 +94,8 @@ TextFlow flow_of(const Scene& s, int stack, float width) {
         const TextWord& word = f.words[i];
         const auto parts = s.ui.text.parts(f.font, word.text, word.ends);
         for (const auto& [left, right] : parts) {
-            const float from = std::clamp(left, 0.0f, widths[i]), to = std::clamp(right, from, widths[i]);
+            const float end = std::max(0.0f, widths[i]),  // no width: less room than a word's pads
+                from = std::clamp(left, 0.0f, end), to = std::clamp(right, from, end);
             f.places.push_back({word.x + from, word.y, to - from, step - gap::tight});
         }
     }
