@@ -106,8 +106,8 @@ void draw_change_chips(Scene& s, Toolbar& bar) {
         if (!remove_chip(bar, "change/" + std::to_string(shown), label)) continue;
         for (size_t i = 0; i < chips[shown].count; ++i) s.change(now.changes[chips[shown].first + i], i > 0);
     }
-    if (shown < chips.size())
-        bar.say(kCaption, s.ui.colors->t2, std::to_string(chips.size() - shown) + " more");
+    if (shown < chips.size() && bar.link("change/rest", std::to_string(chips.size() - shown) + " more"))
+        s.send("history");
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ def a_stroke_over_masked_cells_is_one_chip(display):
         LILY,
         "--do",
         "intervene on; mask 14>4; mask 14>5; brush mask; brush on this head",
+        size="1780x1000",  # room for three chips
     ) as w:
         n = len(w.settled()["tokens"])
         at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
