@@ -20,7 +20,7 @@ void draw_part_heading(Ui& ui, Rect line, const std::vector<std::string>& titles
 
 namespace {
 
-constexpr float kMaxNames = 0.42f;  // of a narrow column
+constexpr float kMaxNames = 0.52f;  // of a narrow column
 
 struct Bar {
     std::string name;

@@ -111,8 +111,9 @@ void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
             if (i == lit && i != query) ui.frame(r, ui.colors->hover, 2, 2);
             ui.name("text/" + std::to_string(i), r);
         }
-        draw_word(ui, l, *l.keys, word, ink);
     }
+    for (size_t w = first; w < last; ++w)  // after all backgrounds: words without a space between touch
+        draw_word(ui, l, *l.keys, l.keys->words[w], ink);
 }
 
 void draw_queries(Scene& s, const TextLayout& l, int query) {
