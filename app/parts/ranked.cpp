@@ -32,8 +32,16 @@ std::string value_text(float v, bool is_signed, int digits) {
 /// The number of decimals that fits numbers up to the largest.
 int digits_up_to(float largest) { return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3; }
 
-void draw_row(Scene& s, Rect r, float names, int number, float largest, const RankedHeads& heads, bool chosen,
-              bool hovered) {
+/// The room for values: more for "11.412" and "1.4e−5".
+float width_of_values(Ui& ui, const RankedHeads& heads, float largest) {
+    if (heads.is_signed) return kSignedValue;
+    const bool tiny = std::any_of(heads.values.begin(), heads.values.end(),
+                                  [](float v) { return v > kNoise && v < 1e-3f; });
+    return largest >= 10 || tiny ? std::max(kValue, ui.text.width(kBodyMono, "0.0e−0") + 1) : kValue;
+}
+
+void draw_row(Scene& s, Rect r, float names, float wide, int number, float largest, const RankedHeads& heads,
+              bool chosen, bool hovered) {
     const float value = heads.values[number];
     Ui& ui = s.ui;
     const bool amber = chosen && heads.amber;
@@ -41,8 +49,7 @@ void draw_row(Scene& s, Rect r, float names, int number, float largest, const Ra
     Rect rest = inset(r, gap::small, 0);
     write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1,
           head_name(s.model()->config, s.model()->config.head_at(number)));
-    write(ui, take_right(rest, heads.is_signed ? kSignedValue : kValue), kBodyMono,
-          amber ? ui.colors->accent_text : ui.colors->t2,
+    write(ui, take_right(rest, wide), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2,
           value_text(value, heads.is_signed, digits_up_to(largest)), Flush::right);
     if (heads.tag) {
         const Rect room = take_left(rest, row_tag_width(rest.w), kBeforeBar);
@@ -79,6 +86,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
     s.of<RankedState>().scroll =
         scrolled(ui, rows, row_h * float(heads.order.size()), s.of<RankedState>().scroll);
     ui.clip(rows);
+    const float wide = width_of_values(ui, heads, largest);
     for (int i = 0; i < isize(heads.order); ++i) {
         const Rect r{rows.x, rows.y + row_h * float(i) - s.of<RankedState>().scroll, rows.w, row_h};
         if (r.bottom() < rows.y || r.bottom() > rows.bottom() + 1) continue;
@@ -86,7 +94,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const std::pair head{at.block, at.head};
         const std::string name = head_name(c, head.first, head.second);
         const Hit h = ui.hit(heads.path + name, r);
-        draw_row(s, r, names, heads.order[i], largest, heads, heads.chosen == head, h.hovered);
+        draw_row(s, r, names, wide, heads.order[i], largest, heads, heads.chosen == head, h.hovered);
         if (h.hovered) s.pointed.head = head;
         if (heads.previews && h.hovered) preview(s, heads.path + name, h, head);
         ui.tooltip(heads.path + name, h, heads.detail ? heads.detail(heads.order[i]) : head_legend(c, at));

@@ -245,7 +245,8 @@ void draw_change_pair(Scene& s, Column& c, const std::string& name, const std::s
     write(ui, take_right(line, ui.text.width(kBodyMono, from), gap::small), kBodyMono, ui.colors->t1, from);
     Rect named = line;
     named.w -= ui.text.width(kBody, what) + gap::close;
-    if (!name.empty()) take_left(line, write(ui, named, kBodyMono, ui.colors->t2, name), gap::close);
+    if (!name.empty() && ui.text.width(kBodyMono, name) <= named.w)
+        take_left(line, write(ui, named, kBodyMono, ui.colors->t2, name), gap::close);
     write(ui, line, kBody, ui.colors->t2, what);
     c.skip(c.pair_step);
 }

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-inline constexpr float kUnseenLine = 24;  // height of a line of marks
+inline constexpr float kUnseenLine = 24, kLeastMarked = 100;  // height of a line of marks; of a view with two
 
 struct UnseenKey {
     int key;

@@ -159,7 +159,7 @@ MODELS = {  # options of the window, and views that are another model's
     "vit": (
         ["--model", str(REFERENCE / "vit"), "--text", str(REFERENCE / "vit/gradient_rgb.png")],
         {"alignment", "corpus", "explain", "generate", "graph", "influence", "lines", "patch"}
-        | {"positions", "text", "compare"},
+        | {"positions", "prompts", "text", "compare"},
     ),
     "bert": (
         ["--model", str(REFERENCE / "bert"), "--text", "the [MASK] sat on the mat"],

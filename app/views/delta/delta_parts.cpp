@@ -20,7 +20,7 @@ void draw_part_heading(Ui& ui, Rect line, const std::vector<std::string>& titles
 
 namespace {
 
-constexpr float kMaxNames = 0.52f;  // of a narrow column
+constexpr float kMaxNames = 0.48f, kMaxOfLeast = 0.42f, kLeastRoom = 160;  // of a narrow column
 
 struct Bar {
     std::string name;
@@ -51,7 +51,8 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) 
     if (bars.empty()) return;
     std::vector<std::string> names;
     for (const Bar& b : bars) names.push_back(b.name);
-    look.names = std::min({look.names, widest_of(ui, kBodyMono, names) + gap::small + 1, area.w * kMaxNames});
+    look.names = std::min({look.names, widest_of(ui, kBodyMono, names) + gap::small + 1,
+                           area.w * (area.w < kLeastRoom ? kMaxOfLeast : kMaxNames)});
     const float pitch = std::clamp(area.h / float(bars.size()), 20.0f, 28.0f);
     const int room = int(area.h / pitch + 0.01f);  // the last line counts the rest
     const int shown = isize(bars) <= room ? isize(bars) : std::max(0, room - 1);

@@ -82,8 +82,8 @@ MapFit fit_map(Ui& ui, Rect area, const MapLayout& l, const MapSides& sides, flo
 /// Returns the sides with a column of numbers where the inspector is shut and the map leaves it room: it
 /// costs the cells nothing, or leaves a map of `kLeastMap`.
 MapSides sides_of(const Scene& s, Rect area, const MapLayout& l) {
-    constexpr float kLeastColumn = 124, kLeastMap = 420, kSides = 22;
-    if (!s.of<InspectorState>().handle || s.session.presenting) return {};
+    constexpr float kLeastColumn = 124, kLeastMap = 420, kLeastHigh = 300, kSides = 22;
+    if (!s.of<InspectorState>().handle || s.session.presenting || area.h < kLeastHigh) return {};
     const float names = std::min(kMapNames, l.down.widest(s.ui, l.rows) + kSides +
                                                 s.ui.text.width(kCaptionMono, std::to_string(l.rows - 1)));
     const float title = s.ui.text.width(kCaption, shown_shades(s).row().legend);

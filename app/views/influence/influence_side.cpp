@@ -117,7 +117,9 @@ void draw_influence_inspector(Scene& s, Rect area) {
         take_right(line, wide, gap::large);
     }
     write(ui, line, shown ? kTitleMono : kTitle, shown ? ui.colors->accent_text : ui.colors->t1,
-          shown ? word_name(s, words.all[*shown]) : "Words that matter");
+          shown ? first_that_fits(ui, kTitleMono,
+                                  {word_name(s, words.all[*shown]), words.all[*shown].part.label}, line.w)
+                : "Words that matter");
     SidePanel panel(s, area, shown ? kFoot : 0);
     if (shown) {
         list_left_out(s, panel, words, words.all[*shown]);

@@ -262,8 +262,9 @@ void draw_lines(Scene& s, Rect area) {
     const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
                foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
     const bool scrolls = kRowLeast * float(std::max(s.queries(), s.keys())) > rest.h && !s.ui.on_page();
-    const Rect over = scrolls ? take_top(rest, kUnseenLine) : Rect{},
-               below = scrolls ? take_bottom(rest, kUnseenLine) : Rect{};
+    const bool marks = scrolls && rest.h > kLeastMarked;
+    const Rect over = marks ? take_top(rest, kUnseenLine) : Rect{},
+               below = marks ? take_bottom(rest, kUnseenLine) : Rect{};
     const LinesLayout l = arrange(s, rest);
     const auto above = [&](Rect column) {
         return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
@@ -277,7 +278,7 @@ void draw_lines(Scene& s, Rect area) {
                     of_query = focused ? lines_of_query(s, *links, *focused) : LineCount();
     draw_all_lines(s, l, *links, in_sight, of_query);
     draw_bars(s, l, *links, names);
-    if (scrolls) {
+    if (marks) {
         const float x = l.keys.x + gap::medium, wide = rest.right() - x;
         mark_unseen_keys(s, l, *links, {x, over.y, wide, over.h}, {x, below.y, wide, below.h});
     }

@@ -26,8 +26,9 @@ void draw_score_steps(Column& c, const ScoreOrigins& o) {
 void draw_pair(Column& c, const std::string& name, float value, float largest, bool on) {
     Ui& ui = c.ui;
     Rect line = c.line();
-    write(ui, take_left(line, c.at.w * kOriginPairNames, gap::small), kCaptionMono,
-          on ? ui.colors->accent_text : ui.colors->t1, name);
+    write(ui,
+          take_left(line, std::min(c.at.w * kOriginPairNames, c.at.w - kOriginValue - gap::wide), gap::small),
+          kCaptionMono, on ? ui.colors->accent_text : ui.colors->t1, name);
     write(ui, take_right(line, kOriginValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
           signed_number(value, 3), Flush::right);
     ui.signed_bar(band(line, size::bar), value / largest);

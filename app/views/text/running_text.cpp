@@ -107,13 +107,19 @@ void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
         for (int i = word.first; i < word.first + word.count; ++i) {
             const Rect r = back_of(ui, l, *l.keys, word, i);
             if (p.at(query, i) >= 0) ui.fill(r, back(i), 2);
-            if (!l.queries && i == query) ui.frame(r, ui.colors->accent, 2, 2);
-            if (i == lit && i != query) ui.frame(r, ui.colors->hover, 2, 2);
             ui.name("text/" + std::to_string(i), r);
         }
     }
-    for (size_t w = first; w < last; ++w)  // after all backgrounds: words without a space between touch
-        draw_word(ui, l, *l.keys, l.keys->words[w], ink);
+    // After all backgrounds: words without a space between them touch.
+    for (size_t w = first; w < last; ++w) {
+        const TextWord& word = l.keys->words[w];
+        for (int i = word.first; i < word.first + word.count; ++i) {
+            const Rect r = back_of(ui, l, *l.keys, word, i);
+            if (!l.queries && i == query) ui.frame(r, ui.colors->accent, 2, 2);
+            if (i == lit && i != query) ui.frame(r, ui.colors->hover, 2, 2);
+        }
+        draw_word(ui, l, *l.keys, word, ink);
+    }
 }
 
 void draw_queries(Scene& s, const TextLayout& l, int query) {
@@ -196,7 +202,7 @@ void draw_running_text(Scene& s, Rect area) {
     const Rect legend = take_top(room, kLegend), foot = take_bottom(room, kPageFoot);
     TextLayout l = arrange_text(s, room);
     Rect above{}, below{};  // marks of what is out of sight
-    if (!ui.on_page() && l.height() > room.h) {
+    if (!ui.on_page() && l.height() > room.h && room.h > kLeastMarked) {
         above = take_top(room, kUnseenLine);
         below = take_bottom(room, kUnseenLine);
         l = arrange_text(s, room);
