@@ -25,6 +25,7 @@ def heads_that_matter_are_averaged_over_prompts(display):
     """From the ranking to the example, its means, another measure, and a head of the list."""
     options = ("--text", LILY, "--do", "heads sort effect; view heads", "--report-texts")
     with Window(PROGRAM, display, *options) as w:
+        w.wait(lambda r: r["swept"] == "ended" and not r["busy"])  # nothing moves any more
         w.click("prompts/open")
         r = w.wait(lambda r: r["door"] == "Over prompts")
         assert any("Type a template" in t for t in r["texts"]), r["texts"]
@@ -81,5 +82,6 @@ def what_the_form_lacks_is_said(display):
 def a_long_average_is_cancelled(display):
     asked = "prompts example; prompts count 72; prompts of patched; prompts measure"
     with Window(PROGRAM, display, "--text", LILY, "--do", asked) as w:
+        w.wait(lambda r: "prompts/row/1.1" in r["widgets"])
         w.click("prompts/cancel")
         w.wait(lambda r: "prompts/cancelled" in r["widgets"] and "prompts/row/1.1" in r["widgets"])

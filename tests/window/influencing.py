@@ -214,6 +214,7 @@ def relevance_and_patching_of_every_token(display):
         w.click("graph/map")
         r = w.wait(lambda r: r["view"] == "Words that matter" and _mapped(r))
         assert "influence/layer" not in r["widgets"], "the map is of the metric"
+        w.wait(lambda r: _scored(r, "first_scores") and _scored(r))  # nothing moves any more
         w.click("influence/method")
         w.click("influence/method/attribution patching")
         w.wait(lambda r: "other" in r["widgets"])

@@ -141,7 +141,8 @@ void draw_list_row(Scene& s, Rect row, const ScoredWords& words, int i) {
               write(ui, at.name, kBodyMono, ink,
                     word.part.label + (is_masked_word(s, word.part) ? "  masked" : "")),
               gap::small);
-    write(ui, at.name, kCaption, ui.colors->t3, side_of_word(s, word));
+    write(ui, at.name, kCaption, ui.colors->t3,
+          first_that_fits(ui, kCaption, {side_of_word(s, word), ""}, at.name.w));
     if (at.without) {
         const Rect value = take_left(at.first, kWordWithout, gap::small);
         if (word.left)
