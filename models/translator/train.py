@@ -413,13 +413,13 @@ class Batches:
         m, n = self.sizes["source"], self.sizes["target"]
         noise = self.rng.random(len(m))
         order = np.lexsort((m + 3 * noise, up(n + 1)))
+        widths = np.maximum(up(m + 1), up(n + 1))[order].tolist()
         width, start = 0, 0
-        for i, row in enumerate(order):
-            wider = max(width, up(m[row] + 1), up(n[row] + 1))
-            if i > start and wider * (i + 1 - start) > self.a.tokens:
+        for i, own in enumerate(widths):
+            if i > start and max(width, own) * (i + 1 - start) > self.a.tokens:
                 self.queue.append(order[start:i])
-                start, wider = i, max(up(m[row] + 1), up(n[row] + 1))
-            width = wider
+                start, width = i, 0
+            width = max(width, own)
         self.queue.append(order[start:])
         self.rng.shuffle(self.queue)
         self.epoch += 1
