@@ -161,7 +161,8 @@ PLACES = """in the garden=im Garten;at the kitchen table=am Küchentisch;at scho
     in his room=in seinem Zimmer;in London=in London;in the bathroom=im Badezimmer;
     on the train=im Zug;at the river=am Fluss;in the street=auf der Straße;
     in the hospital=im Krankenhaus;in the old house=in dem alten Haus;in France=in Frankreich;
-    in a small village=in einem kleinen Dorf;near the station=in der Nähe des Bahnhofs"""
+    in a small village=in einem kleinen Dorf;near the station=in der Nähe des Bahnhofs;
+    next door=nebenan"""
 GOALS = """to the train station=zum Bahnhof;to school=zur Schule;to the cinema=ins Kino;
     home=nach Hause;to Berlin=nach Berlin;to the park=in den Park;to the airport=zum Flughafen;
     to work=zur Arbeit;to the supermarket=zum Supermarkt;to the beach=an den Strand;
@@ -1155,6 +1156,83 @@ BE_AT = [
 ]
 
 
+GIVEN = [
+    ("gave", "gegeben"),
+    ("sold", "verkauft"),
+    ("showed", "gezeigt"),
+    ("sent", "geschickt"),
+    ("brought", "gebracht"),
+    ("bought", "gekauft"),
+]
+DATIVE = ["mir", "dir", "ihm", "ihr", "uns", "ihnen"]
+
+
+def giver(rng, name):
+    """Who gives, and to whom: never oneself."""
+    who = subject(rng, name=name)
+    to = rng.choice(
+        [k for k in range(6) if not isinstance(who, Pronoun) or k != PRONOUNS.index(who.row)]
+    )
+    if isinstance(who, Pronoun) and who.row[0] == "we" and to == 0:
+        to = 1
+    if isinstance(who, Pronoun) and who.row[0] == "I" and to == 4:
+        to = 1
+    return who, PRONOUNS[to][1], DATIVE[to]
+
+
+def given(rng, name=a_name):
+    """She gave me the book."""
+    who, me, mir = giver(rng, name)
+    verb, done = rng.choice(GIVEN)
+    what = Phrase(rng, rng.choice(of_kind("tfw")))
+    have = HAVE["haben"][person_of(who)]
+    return finished(
+        rng,
+        f"{who.english()} {verb} {me} {what.english()}",
+        f"{who.german('nom')} {have} {mir} {what.german('acc')} {done}",
+    )
+
+
+def given_clause(rng, noun, gender, which, name):
+    """who sold me the car, that you gave me."""
+    verb, done = rng.choice(GIVEN)
+    if "p" in noun[5]:
+        to = rng.randrange(6)
+        what = Phrase(rng, rng.choice(of_kind("tv")))
+        have = "haben" if gender == "p" else "hat"
+        return (
+            f"{which} {verb} {PRONOUNS[to][1]} {what.english()}",
+            f"{RELATIVE['nom'][gender]} {DATIVE[to]} {what.german('acc')} {done} {have}",
+        )
+    who, me, mir = giver(rng, name)
+    have = HAVE["haben"][person_of(who)]
+    ich = who.german("nom")
+    return (
+        f"{rng.choice([which + ' ', ''])}{who.english()} {verb} {me}",
+        f"{RELATIVE['acc'][gender]} {ich} {mir} {done} {have}",
+    )
+
+
+def whose_clause(rng, gender, name):
+    """whose brother works here, whose book I have read."""
+    if rng.random() < 0.5:
+        own = Phrase(rng, rng.choice(of_kind("pa")), "the", False)
+        c = Clause(rng, who=own, tense=rng.choice(["past", "present"]), short=True, name=name)
+        german = c.german("last")[len(own.german("nom")) :]
+        english = c.english()[len(own.english()) :]
+    else:
+        noun = rng.choice(of_kind("twr"))
+        verbs = [v for v in VERBS if set(v[4]) & set(noun[5]) and ">" not in v[4]]
+        own = Phrase(rng, noun, "the", False)
+        c = Clause(rng, verb=rng.choice(verbs), what=Name("@"), tense="past", no=False, short=True)
+        english = f" {c.english()}".replace(" @", "")
+        german = f" {c.german('last')}".replace(" @", "")
+    return (
+        f"whose {own.noun[0]}{english}",
+        f"{RELATIVE['gen'][gender]} {noun_in(own.noun, 'nom', False)}{german}",
+    )
+
+
 def relative_clause(rng, noun, plural, name):
     """English and German of a clause that depends on the noun: forms by kind of noun."""
     gender = "p" if plural else noun[2][0]
@@ -1166,6 +1244,10 @@ def relative_clause(rng, noun, plural, name):
         if "p" in kinds
         else rng.choice(["that", "that", "which"])
     )
+    if set("pt") & set(kinds) and rng.random() < 0.09:
+        return given_clause(rng, noun, gender, which, name)
+    if "p" in kinds and rng.random() < 0.1:
+        return whose_clause(rng, gender, name)
     if human and form_ < 0.4:
         verbs = (
             VERBS
@@ -1320,6 +1402,7 @@ def relative(rng, name=a_name):
 KINDS = [
     (plain, 6),
     (ongoing, 1),
+    (given, 2),
     (asked, 4),
     (what_asked, 1),
     (joined, 4),
