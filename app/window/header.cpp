@@ -78,7 +78,9 @@ void draw_folded(Scene& s, float x, float right, float middle, const Pills& pill
     if (names.empty()) return;
     float width = 0;
     const int chosen = s.ui.drop_down("tab/more", x, middle, names, current, width, right - x);
-    if (current < 0) s.ui.text.draw(x + kPillPad, middle, kCaption, s.ui.colors->t2, names.front());
+    if (current < 0)
+        s.ui.text.draw(x + kPillPad, middle, kCaption, s.ui.colors->t2,
+                       std::to_string(names.size()) + " more");
     if (chosen >= 0) s.send("view " + pills.doors[pills.shown + chosen]->key);
 }
 

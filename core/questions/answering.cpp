@@ -93,7 +93,7 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
     const ModelConfig& c = s.model->config;
     if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
-    constexpr float kInduction = 0.3f, kRests = 0.5f;
+    constexpr float kInduction = 0.5f, kRests = 0.5f;
     const auto score = [&](size_t index) {
         const auto of = [&](const char* name) {
             return s.heads[index].statistics[find_statistic(name) - head_statistics().data()];
