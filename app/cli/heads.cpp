@@ -91,12 +91,6 @@ std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, c
     return json_text(list, 2) + "\n";
 }
 
-std::vector<int> by_effect(const std::vector<float>& effects) {
-    std::vector<float> strength;
-    for (const float e : effects) strength.push_back(std::abs(e));
-    return order_by(strength, false);
-}
-
 /// Runs the text, or random tokens that repeat.
 Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool& pool) {
     if (!o.input.trace.empty() && o.random_repeat > 0)
@@ -178,7 +172,7 @@ Status run(const HeadsOptions& o) {
         TRY(const auto own, unchanged_run(*trace, pool));
         TRY(effects, effects_of_heads(*trace, own.get(), o.effect_metric(), pool));
     }
-    const auto order = o.sort == "effect" ? by_effect(effects.change) : ordered(heads, o.sort);
+    const auto order = o.sort == "effect" ? order_by_size(effects.change) : ordered(heads, o.sort);
     return o.json ? print_json(as_json(*trace, heads, order, effects))
                   : print(as_csv(trace->config(), heads, order, effects));
 }

@@ -70,10 +70,8 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
 
 /// Returns the heads whose ablation changes the metric most.
 std::vector<AttentionHead> effective_heads(const ModelConfig& c, const HeadEffects& effects) {
-    std::vector<float> strength;
-    for (const float change : effects.change) strength.push_back(std::abs(change));
     std::vector<AttentionHead> out;
-    for (const int i : order_by(strength, false))
+    for (const int i : order_by_size(effects.change.values()))
         if (isize(out) < kChosen) out.push_back(c.head_at(i));
     return out;
 }

@@ -108,14 +108,11 @@ std::string strongest_effects(const Scene& s) {
     constexpr float kShare = 0.1f;  // of the largest: smaller ones are not named
     const auto effects = sweep_effects(s);
     if (!effects) return "";
-    std::vector<int> order;
-    for (int i = 0; i < isize(effects->change); ++i)
-        if (!std::isnan(effects->change[i])) order.push_back(i);
+    const std::vector<int> order = order_by_size(effects->change.values());
     const auto size = [&](int i) { return std::abs(effects->change[i]); };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return size(a) > size(b); });
     std::string out;
     for (size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
-        if (size(order[i]) < kShare * size(order[0])) break;
+        if (!(size(order[i]) >= kShare * size(order[0]))) break;  // or not measured
         out += (i ? ", " : "") + head_name(s.model()->config, s.model()->config.head_at(order[i])) +
                (i ? " by " : " changes " + metric_label(*s.model(), effects->metric) + " by ") +
                effect_text(effects->metric.kind, effects->change[order[i]]);

@@ -79,12 +79,10 @@ std::string continuations(const PredictionPair& pair) {
 /// "Head 1.0 differs most (0.040 bits)."
 std::string most_different(const Scene& s) {
     const auto* found = s.found<HeadPairRequest>();
-    if (!found || !found->answer.each_to_itself) return "";
+    if (!found || !found->answer.each_to_itself || found->answer.distances.empty()) return "";
     const auto& distances = found->answer.distances;
-    int most = -1;
-    for (int i = 0; i < isize(distances); ++i)
-        if (!std::isnan(distances[i]) && (most < 0 || distances[i] > distances[most])) most = i;
-    if (most < 0 || distances[most] < kNoise) return "";
+    const int most = order_by(distances, false).front();
+    if (!(distances[most] >= kNoise)) return "";
     return " Head " + head_name(s.model()->config, s.model()->config.head_at(most)) + " differs most (" +
            number(double(distances[most]), 3) + " bits).";
 }

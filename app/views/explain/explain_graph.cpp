@@ -349,10 +349,6 @@ void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, cons
     s.leave_text();
 }
 
-}  // namespace
-
-namespace {
-
 /// Draws the paths that are not measured yet, thin and without a number.
 void draw_waiting(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     for (const PathEdge& edge : of.waiting) {

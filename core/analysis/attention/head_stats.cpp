@@ -93,6 +93,12 @@ std::vector<int> order_by(const std::vector<float>& values, bool ascending) {
     return order;
 }
 
+std::vector<int> order_by_size(std::span<const float> values) {
+    std::vector<float> sizes;
+    for (const float v : values) sizes.push_back(std::abs(v));
+    return order_by(sizes, false);
+}
+
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<int> ids(length);

@@ -46,6 +46,8 @@ const HeadStatistic* find_statistic(std::string_view key);
 
 /// Sorts heads by a statistic, the largest first (`ascending`: the smallest); undefined values come last.
 std::vector<int> order_by(const std::vector<float>& values, bool ascending);
+/// Sorts by magnitude, the largest first; undefined values come last.
+std::vector<int> order_by_size(std::span<const float> values);
 
 /// Returns ids to find duplicate-token and induction heads: `length` random ones, twice (Olsson et al. 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);

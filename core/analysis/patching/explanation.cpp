@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "analysis/attention/head_stats.h"
 #include "analysis/patching/effects.h"
 #include "base/cast.h"
 #include "base/pace.h"
@@ -20,15 +21,6 @@ constexpr int kMaxFromTokens = 32;  // tokens whose path into a head is measured
 constexpr float kStep = 0.1f;       // that the automatic edges_from is rounded to
 
 enum StageNumber { kWords, kDirect, kAblated, kPaths, kFromTokens, kChecks };
-
-/// Indices of the largest |values|, largest first; NaN last.
-std::vector<int> by_size(std::span<const float> values) {
-    std::vector<int> out(values.size());
-    std::iota(out.begin(), out.end(), 0);
-    const auto size = [&](int i) { return std::isnan(values[i]) ? -1 : std::abs(values[i]); };
-    std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return size(a) > size(b); });
-    return out;
-}
 
 class Explainer {
 public:
@@ -103,7 +95,7 @@ private:
             for (size_t i = 0; i < some.size(); ++i) out_.direct[some[i]] = effects[i];
             report(kDirect, isize(some));
         }
-        const float largest = std::abs(out_.direct[by_size(out_.direct.values()).front()]);
+        const float largest = std::abs(out_.direct[order_by_size(out_.direct.values()).front()]);
         out_.edges_from =
             out_.asked.edges_from > 0
                 ? out_.asked.edges_from
@@ -122,12 +114,12 @@ private:
 
     /// Takes the strongest direct effects, and notes the heads that may send into them.
     void choose_heads() {
-        for (const int i : by_size(out_.direct.values()))
+        for (const int i : order_by_size(out_.direct.values()))
             if (std::abs(out_.direct[i]) >= out_.edges_from && isize(out_.heads) < out_.asked.max_heads)
                 out_.heads.push_back(config_.head_at(i));
         for (const AttentionHead head : out_.heads)
             out_.edges.push_back({.from = head, .to_answer = true, .effect = out_.direct[head]});
-        for (const int i : by_size(out_.ablated.values())) {
+        for (const int i : order_by_size(out_.ablated.values())) {
             const AttentionHead head = config_.head_at(i);
             if (isize(senders_) < kSenders && !contains(out_.heads, head)) senders_.push_back(head);
         }
@@ -154,7 +146,7 @@ private:
             if (receivers.empty()) continue;
             TRY(const auto effects, cuts_->effects_through(sender, receivers));
             const bool is_new = !contains(out_.heads, sender);
-            const float strongest = std::abs(effects[by_size(effects).front()]);
+            const float strongest = std::abs(effects[order_by_size(effects).front()]);
             const bool joins = is_new && strongest >= out_.edges_from &&
                                isize(out_.heads) + isize(joining) < out_.asked.max_heads;
             if (joins) joining.push_back(sender);
@@ -221,7 +213,7 @@ private:
             const Matrix row = clean_.pattern_rows(head.block, head.head, q, 1);
             for (int k = 0; k < keys; ++k) largest[k] = std::max(largest[k], row(0, k));
         }
-        std::vector<int> out = by_size(largest);
+        std::vector<int> out = order_by_size(largest);
         out.resize(kMaxFromTokens);
         return out;
     }
