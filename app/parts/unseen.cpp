@@ -8,13 +8,13 @@
 namespace headlight {
 
 std::vector<UnseenKey> strongest_keys(const std::function<float(int)>& weight, int begin, int end) {
-    constexpr size_t kMost = 3;
+    constexpr size_t kMaxKeys = 3;
     constexpr float kLeast = 0.05f;
     std::vector<UnseenKey> out;
     for (int key = begin; key < end; ++key)
         if (const float w = weight(key); w >= kLeast) out.push_back({key, w});
     std::sort(out.begin(), out.end(), [](UnseenKey a, UnseenKey b) { return a.weight > b.weight; });
-    out.resize(std::min(out.size(), kMost));
+    out.resize(std::min(out.size(), kMaxKeys));
     return out;
 }
 

@@ -232,7 +232,7 @@ Status go_to_named_step(CommandContext& c, const std::string& words) {
 const char* has_steps(const CommandContext& c) {
     const History& history = c.session.document.history;
     if (const char* why = outside_group(c)) return why;
-    return history.steps() + history.undone() > 0 ? nullptr : "Nothing was changed yet.";
+    return history.steps() + history.undone() > 0 ? nullptr : "Nothing has been changed yet.";
 }
 
 std::vector<Command> history_commands() {

@@ -48,7 +48,7 @@ std::vector<std::string> method_notes(Origins by, bool chosen_for_sink, bool sin
                 !chosen_for_sink
                     ? ""
                     : std::string("contributions, because rollout assigns the first token more than half") +
-                          (sink_remains ? " (so do they: set it apart)" : "");
+                          (sink_remains ? " (contributions too: set it apart)" : "");
             const std::string what = "norms of what attention moves, ‖Σ α v W_O‖, against the residual";
             return {(why.empty() ? "" : why + "; ") + what + " (Kobayashi et al. 2020, 2021).",
                     (why.empty() ? "norms of what attention moves, ‖Σ α v W_O‖" : why) + ".",

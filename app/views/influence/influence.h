@@ -87,7 +87,7 @@ struct ScoredWords {
     std::vector<ScoredWord> all;              // in the order of the text
     ScoreRange first_range, second_range;
     std::vector<int> order;  // by |first|, or |second| if there is no first; unknown last; without `asks`
-    int asks = -1;  // holds the token that predicts: leaving it out asks another question; −1: none
+    int asks = -1;  // holds the token that predicts: leaving it out asks a different question; −1: none
     bool ranks_by_second() const { return !first.found && second_method && second.found; }
     /// Return the score that bars, chips and the order show, and its method.
     float shown(int word) const { return ranks_by_second() ? all[word].second : all[word].first; }

@@ -150,7 +150,7 @@ void draw_list_row(Scene& s, Rect row, const ScoredWords& words, int i) {
                   explained_value(s, word.left->without));
     }
     if (i == words.asks)
-        write(ui, at.first, kCaption, ui.colors->t3, "asks: without it, another question", Flush::right);
+        write(ui, at.first, kCaption, ui.colors->t3, "predicts from here", Flush::right);
     else
         draw_score(s, at.first, word.first, words.first_range, words.first_method->is_signed, false);
     if (words.second_method)

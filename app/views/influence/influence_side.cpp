@@ -50,7 +50,7 @@ void list_left_out(Scene& s, SidePanel& panel, const ScoredWords& words, const S
     }
     const MetricValues &before = words.first.found->before, &without = word.left->without;
     if (words.asks >= 0 && &word == &words.all[words.asks])
-        panel.note("The prediction is asked from here: without it, the text asks another question.");
+        panel.note("The model predicts from here; leaving it out asks a different question.");
     if (!panel.fold("Left out")) return;
     Rect values = panel.line();
     take_left(values, write(panel.ui, values, kTitleMono, panel.ui.colors->t3, explained_value(s, before)),

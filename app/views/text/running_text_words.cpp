@@ -9,29 +9,25 @@ namespace headlight {
 
 namespace {
 
-bool starts_with(const std::string& text, std::string_view mark) {
-    return text.compare(0, mark.size(), mark) == 0;
-}
-
 /// A vocabulary marks the start of words ("Ġcat", "▁cat") or their continuation ("##cat").
-enum class Blanks { marked, continued };
+enum class Spaces { marked, continued };
 
-Blanks blanks_of(const std::vector<std::string>& tokens) {
+Spaces spaces_of(const std::vector<std::string>& tokens) {
     const bool marked = std::any_of(tokens.begin(), tokens.end(), [](const std::string& t) {
-        return starts_with(t, "Ġ") || starts_with(t, "▁");
+        return t.starts_with("Ġ") || t.starts_with("▁");
     });
-    return marked ? Blanks::marked : Blanks::continued;
+    return marked ? Spaces::marked : Spaces::continued;
 }
 
-bool has_blank_before(Blanks blanks, const std::string& token) {
-    if (blanks == Blanks::marked) return starts_with(token, "Ġ") || starts_with(token, "▁");
+bool has_space_before(Spaces spaces, const std::string& token) {
+    if (spaces == Spaces::marked) return token.starts_with("Ġ") || token.starts_with("▁");
     const bool closes =
         token.size() == 1 && std::string_view(".,;:!?)]}'").find(token[0]) != std::string::npos;
-    return !starts_with(token, "##") && !closes;
+    return !token.starts_with("##") && !closes;
 }
 
 bool breaks_line(const std::string& token) {
-    return starts_with(token, "Ċ") || starts_with(token, "\n") || token == "<0x0A>";
+    return token.starts_with("Ċ") || token.starts_with("\n") || token == "<0x0A>";
 }
 
 struct Range {
@@ -39,7 +35,7 @@ struct Range {
     bool has(uint32_t c) const { return first <= c && c <= last; }
 };
 
-/// Letters of scripts that put blanks between words, and their signs.
+/// Letters of scripts that put spaces between words, and their signs.
 bool is_of_word(uint32_t c) {
     constexpr Range kRanges[] = {{'0', '9'},       {'A', 'Z'},       {'a', 'z'},       {0xC0, 0x1FFF},
                                  {0x2C00, 0x2DFF}, {0xA640, 0xABFF}, {0xFB00, 0xFDFF}, {0xFE70, 0xFEFF}};
@@ -62,17 +58,17 @@ uint32_t last_of(std::string_view text) {
     return decode_utf8(text, at).value;
 }
 
-/// Returns the text of a token, without the blank before it; "": it is shown by its label.
+/// Returns the text of a token, without the space before it; "": it is shown by its label.
 std::string written_part(const Tokenizer* tokenizer, int id) {
     std::string bytes = tokenizer ? tokenizer->bytes(id) : "";
-    if (starts_with(bytes, "##")) bytes.erase(0, 2);
-    if (starts_with(bytes, " ")) bytes.erase(0, 1);
+    if (bytes.starts_with("##")) bytes.erase(0, 2);
+    if (bytes.starts_with(" ")) bytes.erase(0, 1);
     const bool plain = std::none_of(bytes.begin(), bytes.end(), [](char c) { return as_byte(c) <= ' '; });
     return plain ? bytes : "";
 }
 
-/// Whether a token goes on with a word: in the middle of a character, or of its letters.
-bool goes_on(const std::string& word, const std::string& part) {
+/// Returns whether a token continues a word: in the middle of a character, or of its letters.
+bool continues_word(const std::string& word, const std::string& part) {
     if (word.empty() || part.empty()) return false;
     if (!is_valid_utf8(word)) return true;
     const uint32_t before = last_of(word), after = first_of(part);
@@ -120,7 +116,7 @@ std::vector<TextWord> words_of_tokens(const Scene& s, int stack) {
     constexpr size_t kLongest = 64;  // bytes of a word that grows further
     const Sequence& read = s.sentence()->trace->request.inputs[stack];
     const auto& labels = s.sentence()->labels[stack];
-    const Blanks blanks = blanks_of(read.tokens);
+    const Spaces spaces = spaces_of(read.tokens);
     const std::vector<std::string> parts = written_parts(tokenizer_of(*s.model(), stack), read.ids);
     std::vector<TextWord> out;
     const auto end_word = [&] {
@@ -128,10 +124,10 @@ std::vector<TextWord> words_of_tokens(const Scene& s, int stack) {
     };
     for (int i = 0; i < isize(labels); ++i) {
         const std::string& token = read.tokens[i];
-        const bool blank = i > 0 && has_blank_before(blanks, token);
+        const bool blank = i > 0 && has_space_before(spaces, token);
         const bool more = !out.empty() && !blank && !out.back().ends_line &&
                           out.back().text.size() < kLongest &&
-                          goes_on(out.back().text, character_from(parts, i));
+                          continues_word(out.back().text, character_from(parts, i));
         if (!more) {
             end_word();
             out.push_back({i, 0, "", {}, blank});
