@@ -36,7 +36,7 @@ int other_than(const Scene& s, int token) {
 }
 
 void choose_kind(Scene& s, const Metric& now, MetricKind kind) {
-    Metric next = s.session.document.metric.metric;
+    Metric next = metric_to_vary(s);
     next.kind = kind;
     next.b = -1;
     if (kind == MetricKind::divergence) next.a = -1;
@@ -102,7 +102,7 @@ void draw_token_list(Scene& s, Rect& rest, const Metric& now) {
         Column column(ui, inset(r, gap::small, 0), r.middle_y());
         column.bar({"", label, p.probability, percent(p.probability), on}, size::row);
         if (!h.clicked) continue;
-        s.send("metric", metric_by_ids(with_token(s, s.session.document.metric.metric, p.id)));
+        s.send("metric", metric_by_ids(with_token(s, metric_to_vary(s), p.id)));
         menu.typed.clear();
     }
 }

@@ -36,7 +36,7 @@ std::vector<Question> ask_about_metric(const Scene& s) {
     if (!s.model()->has_logits() || s.of<Painting>().begun) return out;
     if (metric != Metric{} || s.sentence()->unchanged) out.push_back(MetricRequest{metric});
     if (s.session.shows(Sheet::metric))
-        out.push_back(TokenChoicesRequest{metric.position, s.of<MetricMenu>().typed});
+        out.push_back(TokenChoicesRequest{shown_metric(s).position, s.of<MetricMenu>().typed});
     return out;
 }
 
@@ -45,13 +45,31 @@ Metric shown_metric(const Scene& s) {
     if (const MetricReport* report = metric_report(s); report && report->metric.a >= 0) return report->metric;
     const auto& predicted = s.sentence()->predictions;
     if (std::max(metric.a, metric.b) >= s.model()->config.vocab) metric = {};  // of the previous model
-    if (metric.a < 0 && metric.position < 0 && !predicted.empty() && !predicted[0].tokens.empty())
-        metric.a = predicted[0].tokens[0].id;
+    if (metric.a < 0 && metric.position < 0) {
+        metric.a = s.sentence()->explained_token;
+        metric.position = s.sentence()->explained.position;
+    } else if (metric.position < 0 && !predicted.empty()) {
+        metric.position = predicted[0].position;
+    }
     return metric;
 }
 
+std::string why_explained_there(const Scene& s) {
+    const Metric& metric = s.session.document.metric.metric;
+    const bool chosen = metric.position >= 0 || metric.a >= 0;
+    return chosen || !s.sentence() ? "" : s.sentence()->explained.reason;
+}
+
+Metric metric_to_vary(const Scene& s) {
+    Metric out = s.session.document.metric.metric;
+    if (!why_explained_there(s).empty() && s.sentence()->explained_token >= 0)
+        out.position = s.sentence()->explained.position;
+    return out;
+}
+
 std::string metric_text(const Scene& s) {
-    const int position = s.session.document.metric.metric.position;
+    int position = s.session.document.metric.metric.position;
+    if (!why_explained_there(s).empty()) position = s.sentence()->explained.position;
     if (position < 0) return metric_label(*s.model(), shown_metric(s));
     const auto& labels = s.sentence()->labels;  // empty in a figure without labels
     const bool named = !labels.empty() && position < isize(labels.back());
@@ -105,6 +123,7 @@ std::string explanation(const Scene& s) {
     const MetricReport* report = metric_report(s);
     std::string out = std::string("Metric: ") + metric_row(s.session.document.metric.metric.kind).help + ".";
     if (report && !report->refusal.empty()) return out + " " + report->refusal;
+    if (const std::string why = why_explained_there(s); !why.empty()) out += " " + why;
     return out + " Click to choose another; every view uses it.";
 }
 

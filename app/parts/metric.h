@@ -16,8 +16,12 @@ std::string explained_text(const Model& model, int token, int against);
 /// The computed metric, or null until it is known.
 const MetricReport* metric_report(const Scene& scene);
 std::vector<Question> ask_about_metric(const Scene& scene);
-/// "log p ball", "ball − car", "KL", with the position if one was chosen.
+/// "log p ball", "ball − car", "KL", with the position if it is not where the model predicts.
 std::string metric_text(const Scene& scene);
+/// The chosen metric to vary: the position of the default is then its own.
+Metric metric_to_vary(const Scene& scene);
+/// Says why the default is not taken where the model predicts; "" if it is, or a place or token was chosen.
+std::string why_explained_there(const Scene& scene);
 
 /// True if it is shown as a probability in percent.
 bool shows_percents(MetricKind kind);

@@ -254,7 +254,7 @@ void draw_change_pair(Scene& s, Column& c, const std::string& name, const std::s
 std::vector<Question> ask_about_changes(const Scene& s) {
     if (!has_result(s) || s.of<Painting>().begun) return {};
     const Metric& metric = s.session.document.metric.metric;
-    std::vector<Question> out{MovedRequest{metric.position}};
+    std::vector<Question> out{MovedRequest{shown_metric(s).position}};
     if (shows_result(s) || is_open(s, kResultFold, Begins::closed)) out.emplace_back(StagesRequest{metric});
     return out;
 }

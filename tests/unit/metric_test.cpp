@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/patching/effects.h"
+#include "analysis/prediction/default_place.h"
 #include "analysis/prediction/lens.h"
 #include "base/cast.h"
 #include "changed.h"
@@ -257,4 +258,46 @@ TEST_CASE("attribution of a difference: its parts sum to the difference of the l
     float sum = 0;
     for (const LogitPart& part : a->parts) sum += part.logit;
     CHECK(sum == doctest::Approx(a->logit));
+}
+
+TEST_CASE("the default metric of a whole translation is of its last word, never of the end") {
+    ThreadPool pool(2);
+    TextInput typed;
+    typed.text = "I have never seen him.";
+    typed.target = "Ich habe ihn nie gesehen.";
+    const auto run = *run_trace(translator(), {encode_input(*translator(), typed)->sequences, {}}, pool);
+    const int last = run->output().size() - 1;
+    const auto next = predictions(*run, last, 1, pool)[0].id;
+    CHECK_MESSAGE(contains(translator()->config.generation.eos_token_ids, next), "the end comes next");
+    const Metric metric = *resolved({}, *run, pool);
+    CHECK(metric.position < last);
+    CHECK(metric.a == predictions(*run, metric.position, 1, pool)[0].id);
+    const std::string word = prediction_label(*translator(), metric.a);
+    CHECK_MESSAGE(std::isalpha(static_cast<unsigned char>(word[0])), word);
+    CHECK(default_place(*run, pool).reason.find("no word") != std::string::npos);
+    const Metric named = *resolved({MetricKind::logit, metric.a}, *run, pool);
+    CHECK_MESSAGE(named.position == last, "a token that was chosen is the next one");
+}
+
+TEST_CASE("the default metric of a decoder is its next token, also a period") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    for (const char* text : {"Lily had a red", "Lily had a red ball", "Lily"}) {
+        const auto run = run_text(model, text, {}, pool);
+        CHECK(default_place(*run, pool) == MetricPlace{run->output().size() - 1, ""});
+    }
+}
+
+TEST_CASE("the default metric of an encoder is of the masked token, else of the last word") {
+    ThreadPool pool(2);
+    const auto bert = reference_model("bert");
+    const int mask = bert->config.mask_id;
+    const auto masked = trace_of(bert, {2, 9, mask, 11, 3}, pool);
+    CHECK(default_place(*masked, pool) == MetricPlace{2, ""});
+    const auto whole = trace_of(bert, {2, 9, 10, 11, 3}, pool);
+    const MetricPlace place = default_place(*whole, pool);
+    CHECK(place.position < 4);
+    CHECK(place.reason == "No token is masked; the last word is explained.");
+    CHECK(resolved({}, *whole, pool)->position == place.position);
+    CHECK_MESSAGE(!resolved({MetricKind::logit, 9}, *whole, pool), "a named token needs a mask or a place");
 }

@@ -245,7 +245,7 @@ std::vector<Question> ask_compare(const Scene& s) {
     if (s.ui.on_page() && runs.versus == Versus::unchanged) {  // the window asks for them in every view
         const Metric& metric = s.session.document.metric.metric;
         out.push_back(MetricRequest{metric});
-        out.push_back(MovedRequest{metric.position});
+        out.push_back(MovedRequest{shown_metric(s).position});
     }
     if (s.of<CompareState>().show == ComparedShow::delta)
         out.push_back(DeltaPairRequest{runs, s.model()->config.block(block).stack});

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/comparison/compare.h"
+#include "analysis/prediction/default_place.h"
 #include "base/check.h"
 #include "base/quoted.h"
 
@@ -37,7 +38,7 @@ Result<Metric> resolved(Metric m, const Trace& own, ThreadPool& pool) {
     if (m.position >= n)
         return Error{"The metric is taken at position " + std::to_string(m.position) +
                      ", but the text has positions 0 … " + std::to_string(n - 1) + "."};
-    if (m.position < 0) {
+    if (m.position < 0 && m.a >= 0) {  // a named token is the next one
         const auto positions = predicting_positions(own);
         if (positions.empty())
             return Error{
@@ -45,6 +46,7 @@ Result<Metric> resolved(Metric m, const Trace& own, ThreadPool& pool) {
                 "position, as in log p ball@3."};
         m.position = positions[0];
     }
+    if (m.position < 0) m.position = default_place(own, pool).position;
     if (m.a < 0) m.a = predictions(own, m.position, 1, pool)[0].id;
     return m;
 }

@@ -16,7 +16,7 @@ struct Metric {
     MetricKind kind = MetricKind::log_probability;
     int a = -1;         // token; −1: the most probable one of the unchanged run
     int b = -1;         // token to subtract; −1: none
-    int position = -1;  // in the output sequence; −1: where the model predicts
+    int position = -1;  // in the output sequence; −1: where the model predicts; without a: default_place()
     bool operator==(const Metric&) const = default;
 };
 
