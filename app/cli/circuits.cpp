@@ -90,7 +90,7 @@ Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) 
     const CircuitsRequest request{head.block, head.head, o.tokens, o.pairs};
     Progress progress(circuit_steps(model, request) + (o.json ? composition_steps(c, head) : 0),
                       o.input.quiet);
-    const auto step = [&] { progress.step(); };
+    const auto step = [&](const auto&...) { progress.step(); };
     TRY(const HeadCircuits found, head_circuits(model, request, pool, nullptr, step));
     Composition composed;
     if (o.json) {
@@ -163,7 +163,8 @@ Status run_scores(const CircuitsOptions& o, const Model& model, ThreadPool& pool
 Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     Progress progress(composition_steps(c, std::nullopt), o.input.quiet);
-    TRY(const Composition all, composition(model, std::nullopt, pool, nullptr, [&] { progress.step(); }));
+    TRY(const Composition all,
+        composition(model, std::nullopt, pool, nullptr, [&](const Composition&) { progress.step(); }));
     const std::vector<ComposedPair> pairs = strongest_compositions(all, o.pairs);
     const auto json = [&] {
         OrderedJson root{{"model", model.name}, {"random", all.random}, {"pairs", OrderedJson::array()}};

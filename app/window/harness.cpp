@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "base/memory.h"
 #include "figure/file_formats.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr float kLookAgain = 0.05f;  // seconds between frames while a screenshot waits for results
 constexpr double kGiveUp = 120;      // seconds until a window that does not settle times out
+constexpr double kEnough = 60;       // seconds after which a screenshot shows what is measured so far
 
 /// Returns the i-th point of a sequence that fills the unit square evenly: van der Corput's sequences to
 /// bases 2 and 3 (Halton 1960).
@@ -33,11 +35,20 @@ ImVec2 halton(int i) {
 
 }  // namespace
 
+/// Whether nothing is measured in the background, or has been for so long that a picture may be taken.
+bool Harness::measured_enough() const {
+    if (!state_.answer->measures()) {
+        measuring_since_ = -1;
+        return true;
+    }
+    if (measuring_since_ < 0) measuring_since_ = glfwGetTime();
+    return !state_.options.screenshot.empty() && glfwGetTime() - measuring_since_ > kEnough;
+}
+
 /// Whether nothing is being computed, opened, written or fetched.
 bool Harness::quiet() const {
-    return state_.answer && !state_.worker->busy() && !state_.worker->opening() &&
-           !state_.answer->measures() && !exporter_.busy() && !fetcher_.busy() &&
-           !state_.session.of<FetchState>().request;
+    return state_.answer && !state_.worker->busy() && !state_.worker->opening() && measured_enough() &&
+           !exporter_.busy() && !fetcher_.busy() && !state_.session.of<FetchState>().request;
 }
 
 bool Harness::settled() const {
@@ -81,14 +92,18 @@ void Harness::list_texts() {
 }
 
 Result<bool> Harness::screenshot() {
-    if (settled() && !worker_link_.take_answer()) {
+    const bool settles = settled() && !worker_link_.take_answer();
+    if (settles && was_settled_) {  // what one frame asks for, the next one shows
         TRY_STATUS(take_screenshot());
+        if (state_.answer->measures())
+            std::fputs("The picture shows what was measured within a minute; the rest still runs.\n", stderr);
         list_texts();
         if (!state_.options.list_texts.empty()) TRY_STATUS(write_file(state_.options.list_texts, texts_));
         return true;
     }
     if (glfwGetTime() > kGiveUp)
         return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
+    was_settled_ = settles;
     glFinish();  // else frames queue up faster than they are drawn
     if (state_.frames_drawn < 5)
         state_.want_frames(1);

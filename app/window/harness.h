@@ -37,6 +37,7 @@ public:
 private:
     bool settled() const;
     bool quiet() const;
+    bool measured_enough() const;
     bool gave_all() const { return taken_ == lines_.size(); }
     Result<bool> screenshot();
     Status take_screenshot();
@@ -59,8 +60,10 @@ private:
     Palette& palette_;
     std::vector<CommandLine> lines_;
     size_t taken_ = 0;
-    std::string texts_;         // as --list-texts writes them
-    double first_picture_ = 0;  // seconds from the start to the first frame with a heat map on it
+    bool was_settled_ = false;             // in the last frame
+    mutable double measuring_since_ = -1;  // seconds from the start; −1: nothing is measured
+    std::string texts_;                    // as --list-texts writes them
+    double first_picture_ = 0;             // seconds from the start to the first frame with a heat map on it
     std::vector<double> answers_,
         latencies_;                    // seconds from key press to the numbers, and to the finished frame
     size_t wrong_pixels_ = 0;          // of all frames

@@ -114,7 +114,7 @@ TEST_CASE("adaptive points: a bend near one end is found, and parts are exact") 
     };
     int points = 0, panels = 0;
     const auto found = integrate_adaptively(
-        at, value(0), value(1), [&] { ++points; }, [&](const PathIntegral&) { ++panels; });
+        at, value(0), value(1), {}, [&] { ++points; }, [&](const PathIntegral&) { ++panels; });
     REQUIRE(found);
     CHECK(found->points == points);
     CHECK((points < 200 && panels > 2));
@@ -124,16 +124,42 @@ TEST_CASE("adaptive points: a bend near one end is found, and parts are exact") 
     CHECK(std::abs(found->parts.sum() - value(1) + value(0)) <
           std::abs(uniform.parts.sum() - value(1) + value(0)));
     const PathAt fails = [](double) -> Result<PathPoint> { return Error{"no"}; };
-    CHECK(!integrate_adaptively(fails, 0, 1, nullptr, nullptr));
+    CHECK(!integrate_adaptively(fails, 0, 1, {}, nullptr, nullptr));
 }
 
 TEST_CASE("adaptive points: never more than the bound") {
     const PathAt jump = [](double t) -> Result<PathPoint> {
         return PathPoint{t < M_SQRT1_2 ? 0.0 : 1.0, Eigen::VectorXd::Zero(1)};  // no slope says it
     };
-    const auto found = *integrate_adaptively(jump, 0, 1, nullptr, nullptr);
+    const auto found = *integrate_adaptively(jump, 0, 1, {}, nullptr, nullptr);
     CHECK((found.points <= kMaxPoints && found.points > kMaxPoints - 15));
     CHECK(found.missing == doctest::Approx(1));
+}
+
+TEST_CASE("adaptive points: a budget ends them, sooner where the parts nearly add up") {
+    constexpr double kSteep = 300, kAt = 0.02;
+    const auto value = [&](double t) { return std::atan(kSteep * (t - kAt)); };
+    const PathAt at = [&](double t) -> Result<PathPoint> {
+        const double x = kSteep * (t - kAt);
+        return PathPoint{value(t), Eigen::VectorXd::Constant(1, kSteep / (1 + x * x))};
+    };
+    const auto whole = *integrate_adaptively(at, value(0), value(1), {}, nullptr, nullptr),
+               short_one = *integrate_adaptively(at, value(0), value(1), {21, 21, 0.01}, nullptr, nullptr),
+               rough = *integrate_adaptively(at, value(0), value(1), {511, 7, 0.1}, nullptr, nullptr);
+    CHECK((short_one.points <= 21 && short_one.points > 7));
+    CHECK((rough.points < whole.points && rough.missing <= 0.1 * (value(1) - value(0))));
+    CHECK(rough.missing > whole.missing);
+}
+
+TEST_CASE("a budget of points: a small model has all it needs, an expensive one fewer, at least 119") {
+    ThreadPool pool(2);
+    const auto trace = run_story(kFlagship, pool);
+    CHECK(budget_of(trace->config(), 17, kWithinBudget).points == kMaxPoints);
+    ModelConfig large = trace->config();
+    large.stacks[0].d_mlp *= 1000;
+    const PathBudget budget = budget_of(large, 17, kWithinBudget);
+    CHECK((budget.points == 119 && budget.some < 119 && budget.good_enough == doctest::Approx(0.1)));
+    CHECK(budget_of(large, 17, kAsNeeded).points == kMaxPoints);
 }
 
 TEST_CASE("adaptive points: integrated gradients as many steps give, with fewer") {

@@ -104,13 +104,20 @@ void CompositionSweep::Found::refuse(const std::string& why) {
 Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
                                  const Publish<Found>& publish) const {
     Found now{nullptr, 0, composition_steps(model->config, std::nullopt)};
-    const auto step = [&] {
+    Pace pace(std::chrono::milliseconds(500));
+    const auto step = [&](const Composition& so_far) {
         ++now.done;
+        if (pace.is_due()) {
+            Composition ranked = so_far;
+            rank_pairs(ranked);
+            now.composition = std::make_shared<const Composition>(std::move(ranked));
+        }
         publish(now);
     };
     TRY(Composition all, model_composition(*model, pool, cancel, Patience::long_wait, step));
     TRY_STATUS(model->store.check_unchanged());
     now.composition = std::make_shared<const Composition>(std::move(all));
+    now.done = now.steps;
     publish(now);
     return success();
 }

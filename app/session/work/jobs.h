@@ -166,7 +166,7 @@ struct CompositionSweep {
         bool operator==(const Request&) const = default;
     };
     struct Found {
-        std::shared_ptr<const Composition> composition;  // null until done; with the reason on failure
+        std::shared_ptr<const Composition> composition;  // so far, null at first; with the reason on failure
         int done = 0, steps = 0;                         // pairs of layers
         void refuse(const std::string& why);
     };

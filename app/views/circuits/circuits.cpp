@@ -153,11 +153,13 @@ const Job<CompositionSweep>* composing(const Scene& s) {
     return job && s.model() == job->work().model.get() ? job : nullptr;
 }
 
-void draw_composing(Scene& s, Rect area) {
+/// Draws how many pairs are composed while they are, above what is known.
+void draw_composing(Scene& s, Rect& rest) {
     constexpr float kProgress = 320, kBar = 6;
     const auto* job = composing(s);
-    if (!job || job->ended()) return;
+    if (!job || job->ended() || s.ui.on_page()) return;
     const CompositionSweep::Found found = job->found();
+    Rect area = take_top(rest, size::row + kBar, gap::medium);
     area.w = std::min(area.w, kProgress);
     write(s.ui, take_top(area, size::row), kCaption, s.ui.colors->t2,
           "Composing heads: " + std::to_string(found.done) + " of " + std::to_string(found.steps) +
@@ -168,10 +170,11 @@ void draw_composing(Scene& s, Rect area) {
 
 }  // namespace
 
-const Composition* composition_found(const Scene& s) {
-    if (const auto* found = s.found<CompositionRequest>()) return &found->answer;
+std::shared_ptr<const Composition> composition_found(const Scene& s) {
+    if (const auto* found = s.found<CompositionRequest>())
+        return {std::shared_ptr<const void>(), &found->answer};  // which outlives the frame
     const auto* job = composing(s);
-    return job ? job->found().composition.get() : nullptr;  // the answer holds it
+    return job ? job->found().composition : nullptr;
 }
 
 void draw_circuits(Scene& s, Rect area) {
@@ -186,14 +189,13 @@ void draw_circuits(Scene& s, Rect area) {
     }
     rest = inset(rest, size::center_pad, gap::medium);
     const bool graph = s.of<CircuitsState>().graph;
-    const Rect map = take_left(rest, rest.w * (graph && rest.w > kWide ? kGraphShare : kMapShare), gap::wide);
-    const Composition* found = composition_found(s);
+    Rect map = take_left(rest, rest.w * (graph && rest.w > kWide ? kGraphShare : kMapShare), gap::wide);
+    draw_composing(s, map);
+    const auto found = composition_found(s);
     if (found && !found->refusal.empty())
         s.ui.text.draw_wrapped(map.x, map.y + gap::wide, map.w, kBody, s.ui.colors->t2, found->refusal);
     else if (found)
         (graph ? draw_circuits_graph : draw_composition)(s, map, *found);
-    else
-        draw_composing(s, map);
     draw_circuits_side(s, rest);
 }
 
@@ -218,7 +220,7 @@ std::vector<Command> circuits_commands() {
 
 std::vector<NumberTable> circuits_numbers(const Scene& s) {
     std::vector<NumberTable> out;
-    if (const Composition* found = composition_found(s); found && found->refusal.empty())
+    if (const auto found = composition_found(s); found && found->refusal.empty())
         out = composition_numbers(*found, s.model()->config);
     if (const auto* found = s.found<CircuitsRequest>()) {
         for (NumberTable& table :

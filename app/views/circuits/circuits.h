@@ -33,7 +33,7 @@ struct CircuitsState {
 std::string composed_text(const ModelConfig& config, int reader, int writer, float value);
 
 /// Compositions of all pairs, or null until known.
-const Composition* composition_found(const Scene& scene);
+std::shared_ptr<const Composition> composition_found(const Scene& scene);
 
 void draw_circuits(Scene& scene, Rect area);
 /// Draws scores of the selected head, the strongest pairs of heads, and its pairs of tokens.

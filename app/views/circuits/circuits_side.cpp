@@ -80,7 +80,7 @@ void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::
 void draw_circuits_side(Scene& s, Rect area) {
     constexpr float kScores = 132, kHeadings = 66;
     const auto* found = s.found<CircuitsRequest>();
-    const Composition* composed = composition_found(s);
+    const auto composed = composition_found(s);
     if (!found) return;
     const HeadCircuits& circuits = found->answer;
     const std::string head = "Head " + head_name(s.model()->config, found->asked.block, found->asked.head);

@@ -115,7 +115,7 @@ InfluenceRequest scores_request(const Scene& s, InfluenceMethod method) {
     out.metric = s.session.document.metric.metric;
     if (method == InfluenceMethod::integrated_gradients) {
         out.baseline = state.baseline;
-        out.steps = state.points;
+        out.steps = state.points == kAsNeeded ? kWithinBudget : state.points;
     }
     if (method == InfluenceMethod::leave_out) out.part = state.part;
     if (explains_written(s)) {
@@ -246,7 +246,8 @@ std::string explained_name(const Scene& s) {
         return std::string(metric_row(MetricKind::log_probability).word) + " of the " +
                (count == 1 ? "generated token" : std::to_string(count) + " generated tokens");
     }
-    return s.model()->has_logits() ? metric_text(s) : "last token";
+    return s.model()->has_logits() ? metric_text(s)
+                                   : token_at(s.sentence()->labels.back(), shown_metric(s).position);
 }
 
 std::string influence_map_name(const Scene& s) {
@@ -336,7 +337,9 @@ std::vector<Question> ask_influence(const Scene& s) {
 std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
     const InfluenceState& state = s.of<InfluenceState>();
     if (!shown || !s.sentence() || !state.measures) return {};
-    std::vector<JobRequest> out{Measuring<FirstScoresRequest>::Request{first_scores_request(s)}};
+    const FirstScoresRequest first = first_scores_request(s);
+    std::vector<JobRequest> out{Measuring<FirstScoresRequest>::Request{first}};
+    if (!measured(s, first).ended()) return out;  // the answer first
     if (const auto second = second_scores_request(s))
         out.emplace_back(Measuring<SecondScoresRequest>::Request{*second});
     if (state.maps != InfluenceMaps::none)

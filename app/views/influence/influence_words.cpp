@@ -218,8 +218,13 @@ void draw_progress(Scene& s, Rect line, const ScoredWords& words) {
     if (ui.link("influence/cancel", line.right(), line.middle_y(), "Cancel"))
         s.send("influence measure", "off");
     take_right(line, link, gap::medium);
-    const std::string of = now.steps > 0 ? " of " + std::to_string(now.steps) : " points";
-    write(ui, line, kCaption, ui.colors->t2, std::string(method.name) + ": " + std::to_string(now.done) + of,
+    const bool points = method.method == InfluenceMethod::integrated_gradients;
+    const std::string of = now.steps == 0 ? ""
+                           : points && s.of<InfluenceState>().points == kAsNeeded
+                               ? " of at most " + std::to_string(now.steps)
+                               : " of " + std::to_string(now.steps);
+    write(ui, line, kCaption, ui.colors->t2,
+          std::string(method.name) + ": " + std::to_string(now.done) + of + (points ? " points" : ""),
           Flush::right);
 }
 
@@ -233,7 +238,7 @@ std::string words_title(const Scene& s) {
 }
 
 float draw_answer(Scene& s, Rect area, const ScoredWords& words) {
-    constexpr float kProgress = 240, kHeadline = 30;
+    constexpr float kProgress = 330, kHeadline = 30;
     Ui& ui = s.ui;
     Rect line{area.x, area.y, area.w, kHeadline};
     const bool busy =

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "analysis/patching/patch_estimate.h"
+#include "analysis/prediction/default_place.h"
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/quoted.h"
@@ -81,6 +82,20 @@ std::string adds_up_text(const Influence& found, InfluenceMethod method) {
                                 : ", off by " + decimals(100 * double(gap), found.misses() ? 0 : 1) + " %";
     return found.misses() ? "does not add up: " + sums + off + "; " + why_missed(method)
                           : "adds up: " + sums + off;
+}
+
+// A pass and its reverse cost about three products with each weight and row.
+PathBudget budget_of(const ModelConfig& config, int tokens, int steps) {
+    constexpr double kProducts = 5e11;
+    constexpr int kLeastPoints = 119, kSomePoints = 49;
+    if (steps != kWithinBudget) return {};
+    double weights = 0;
+    for (const StackConfig& s : config.stacks)
+        weights +=
+            double(s.layers) * 2 * config.d_model * (double(s.heads + s.kv_heads) * s.d_head + 1.5 * s.d_mlp);
+    const double affordable = kProducts / std::max(1.0, 3 * weights * tokens);
+    if (affordable >= kMaxPoints) return {};
+    return {std::max(kLeastPoints, int(affordable)), kSomePoints, double(Influence::kMaxGap)};
 }
 
 Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const Trace* own,
@@ -190,17 +205,21 @@ Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, con
     const auto tick = [&] {
         if (step) step(nullptr);
     };
-    if (request.steps != kAsNeeded) {
+    if (request.steps > 0) {
         out.all_passes = request.steps;
         TRY(const PathIntegral found, integrate_fixed(at, request.steps, tick));
         take(found);
         return success();
     }
-    TRY(const PathIntegral found, integrate_adaptively(at, double(out.baseline_value), double(out.value),
-                                                       tick, [&](const PathIntegral& now) {
-                                                           take(now);
-                                                           if (step) step(&out);
-                                                       }));
+    const PathBudget budget =
+        budget_of(runs.trace.config(), narrow<int>(runs.trace.token_count()), request.steps);
+    out.all_passes = budget.points;
+    const auto seen = [&](const PathIntegral& now) {
+        take(now);
+        if (step) step(&out);
+    };
+    TRY(const PathIntegral found,
+        integrate_adaptively(at, double(out.baseline_value), double(out.value), budget, tick, seen));
     take(found);
     return success();
 }
@@ -299,7 +318,7 @@ Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceRequest
     if (of_metric || own.model->has_logits()) {
         TRY(metric, resolved(request.metric, own, pool));
     } else if (metric.position < 0 || metric.position >= own.output().size()) {
-        metric.position = own.output().size() - 1;
+        metric.position = default_place(own, pool).position;
     }
     out.metrics = {metric};
     return out;

@@ -50,8 +50,10 @@ std::span<const InfluenceMethodRow> influence_methods();
 /// equal length.
 enum class InfluenceBaseline { mean, zero, prompt };
 
-/// Points of integrated gradients: as needed (integrate_adaptively).
-inline constexpr int kAsNeeded = 0;
+/// Points of integrated gradients: as needed (integrate_adaptively), or as needed within half a minute.
+inline constexpr int kAsNeeded = 0, kWithinBudget = -1;
+/// Returns when they end; a model that is soon run has all the points that it needs.
+PathBudget budget_of(const ModelConfig& config, int tokens, int steps);
 
 struct InfluenceRequest {
     InfluenceMethod method = InfluenceMethod::gradient;

@@ -141,7 +141,11 @@ Result<TokenScores> token_scores(const InfluenceRuns& runs, const InfluenceReque
                            "residual stream is patched into this one."
                          : "Type the baseline: another text with the same number of tokens."};
     TokenScores now;
-    if (request.method == InfluenceMethod::integrated_gradients) now.steps = request.steps;
+    if (request.method == InfluenceMethod::integrated_gradients)
+        now.steps =
+            request.steps > 0
+                ? request.steps
+                : budget_of(runs.trace.config(), narrow<int>(runs.trace.token_count()), request.steps).points;
     const auto step = [&](const Influence* known) {
         if (known) {
             now.found = std::make_shared<const Influence>(*known);

@@ -95,7 +95,7 @@ Matrix of_keys(const Matrix& map, const Trace& trace, int block);
 struct TokenScores {
     std::shared_ptr<const Influence> found;  // null: not yet, or refused
     std::string refusal;
-    int done = 0, steps = 0;  // points or runs; steps 0: their number is not known ahead
+    int done = 0, steps = 0;  // points or runs; steps: at most; 0: not known ahead
     bool whole = false;
     bool ended() const { return whole || !refusal.empty(); }
 };

@@ -103,7 +103,7 @@ Result<PathIntegral> integrate_fixed(const PathAt& at, int points, const std::fu
 }
 
 Result<PathIntegral> integrate_adaptively(const PathAt& at, double begin, double end,
-                                          const std::function<void()>& step,
+                                          const PathBudget& budget, const std::function<void()>& step,
                                           const std::function<void(const PathIntegral&)>& seen) {
     std::vector<Panel> panels{{0, 1, begin, end, 0, {}, 0, 0}};
     TRY_STATUS(measure_panel(at, panels.front(), step));
@@ -111,8 +111,9 @@ Result<PathIntegral> integrate_adaptively(const PathAt& at, double begin, double
     for (int points = kRulePoints;; points += 2 * kRulePoints) {
         PathIntegral now = sum_of(panels, points);
         const double size = now.parts.cwiseAbs().sum();
-        const bool enough = now.missing <= kPathTolerance * change && now.error <= kPathTolerance * size;
-        if (enough || points + 2 * kRulePoints > kMaxPoints) return now;
+        const bool exact = now.missing <= kPathTolerance * change && now.error <= kPathTolerance * size,
+                   good = points >= budget.some && now.missing <= budget.good_enough * change;
+        if (exact || good || points + 2 * kRulePoints > budget.points) return now;
         if (seen) seen(now);
         const auto share = [&](const Panel& panel) {
             return std::max(change > 0 ? panel.missing / change : panel.missing,

@@ -35,12 +35,19 @@ Result<PathIntegral> integrate_fixed(const PathAt& at, int points, const std::fu
 inline constexpr int kMaxPoints = 511;
 inline constexpr double kPathTolerance = 0.01;
 
+/// Says when the adaptive rule ends: at kPathTolerance, or at so many points; once it has taken `some` of
+/// them, already where `missing` is at most `good_enough` of the change.
+struct PathBudget {
+    int points = kMaxPoints, some = kMaxPoints;
+    double good_enough = kPathTolerance;
+};
+
 /// Integrates panel by panel with a Gauss–Kronrod rule of 7 points (Kronrod 1965; QUADPACK, Piessens et al.
 /// 1983), halving the panel that misses most, until `missing` is at most kPathTolerance of the change and
-/// `error` of Σ |parts|, or another panel would exceed kMaxPoints. `begin`, `end`: the metric at both ends.
-/// `step` is called after each point, `seen` after each panel.
+/// `error` of Σ |parts|, or the budget ends. `begin`, `end`: the metric at both ends. `step` is called after
+/// each point, `seen` after each panel.
 Result<PathIntegral> integrate_adaptively(const PathAt& at, double begin, double end,
-                                          const std::function<void()>& step,
+                                          const PathBudget& budget, const std::function<void()>& step,
                                           const std::function<void(const PathIntegral&)>& seen);
 
 }  // namespace headlight

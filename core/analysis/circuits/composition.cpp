@@ -145,7 +145,7 @@ double composition_cost(const ModelConfig& c) {
 }
 
 Result<Composition> composition(const Model& model, std::optional<AttentionHead> with, ThreadPool& pool,
-                                const CancelFlag* cancel, const std::function<void()>& step) {
+                                const CancelFlag* cancel, const CompositionStep& step) {
     return guarded([&]() -> Result<Composition> {
         const CancelScope scope(pool, cancel);
         const ModelConfig& c = model.config;
@@ -168,7 +168,7 @@ Result<Composition> composition(const Model& model, std::optional<AttentionHead>
                 for (const Writer& w : writers)
                     if (!pool.stopped()) compose(w, r, readings(c, writer, reader), out);
             });
-            if (step) step();
+            if (step) step(out);
         }
         return out;
     });
@@ -180,12 +180,11 @@ bool composes_within(const ModelConfig& c, Patience patience) {
 }
 
 Result<Composition> model_composition(const Model& model, ThreadPool& pool, const CancelFlag* cancel,
-                                      Patience patience, const std::function<void()>& step) {
+                                      Patience patience, const CompositionStep& step) {
     const ModelConfig& c = model.config;
     if (composes_within(c, patience)) {
         TRY(Composition all, composition(model, std::nullopt, pool, cancel, step));
-        for (int k = 0; k < kCompositionKinds; ++k)
-            all.ranked[k] = strongest_compositions(all, kRankedCompositions, static_cast<CompositionKind>(k));
+        rank_pairs(all);
         return all;
     }
     Composition out;
@@ -215,6 +214,11 @@ std::vector<ComposedPair> strongest_compositions(const Composition& of, int coun
     std::partial_sort(all.begin(), kept, all.end(), is_stronger);
     all.erase(kept, all.end());
     return all;
+}
+
+void rank_pairs(Composition& all) {
+    for (int k = 0; k < kCompositionKinds; ++k)
+        all.ranked[k] = strongest_compositions(all, kRankedCompositions, static_cast<CompositionKind>(k));
 }
 
 std::vector<ComposedPair> strongest_ranked(const Composition& of, int count,

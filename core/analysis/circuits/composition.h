@@ -46,10 +46,10 @@ std::vector<ComposedPair> strongest_ranked(const Composition& composition, int c
 /// Computes all pairs of heads, or (`with`) those of one head with all others, block by block; exactly, in
 /// products of width d_head: ‖W_V W_O W_Q W_Kᵀ‖² is a trace of d_head × d_head. Includes the weights of norms
 /// in the matrices that read through them; ignores post-norms between heads. Requires weights. Calls `step`
-/// (or null) composition_steps() times.
+/// (or null) composition_steps() times, with the pairs so far.
+using CompositionStep = std::function<void(const Composition& so_far)>;
 Result<Composition> composition(const Model& model, std::optional<AttentionHead> with, ThreadPool& pool,
-                                const CancelFlag* cancel = nullptr,
-                                const std::function<void()>& step = nullptr);
+                                const CancelFlag* cancel = nullptr, const CompositionStep& step = nullptr);
 int composition_steps(const ModelConfig& config, std::optional<AttentionHead> with);
 /// Counts the multiplications and additions of all pairs.
 double composition_cost(const ModelConfig& config);
@@ -66,7 +66,9 @@ struct CompositionRequest {
 };
 Result<Composition> model_composition(const Model& model, ThreadPool& pool, const CancelFlag* cancel,
                                       Patience patience = Patience::some_seconds,
-                                      const std::function<void()>& step = nullptr);
+                                      const CompositionStep& step = nullptr);
+/// Ranks the strongest pairs of each kind.
+void rank_pairs(Composition& composition);
 Result<Composition> answer_composition(const Trace& trace, const CompositionRequest& request,
                                        ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
