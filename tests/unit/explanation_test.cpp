@@ -1,7 +1,9 @@
 // Path patching and the circuit that it finds: what must hold in every family, and the story model's.
 #include "analysis/patching/explanation.h"
 
+#include "analysis/corpus/similar_prompts.h"
 #include "analysis/patching/effects.h"
+#include "analysis/patching/explanation_steps.h"
 #include "helpers.h"
 #include "model/input.h"
 #include "patch_pair.h"
@@ -109,4 +111,101 @@ TEST_CASE("explanation: where no token can be left out, the circuit is found all
     REQUIRE(found);
     CHECK((found->words.empty() && found->words_refusal.find("noise") != std::string::npos));
     CHECK((found->whole() && explanation_json(*found, *noisy).contains("words_refused")));
+}
+
+namespace {
+
+/// Tags measured on random tokens, as the window has them.
+TagsOf measured_tags(const Trace& run, ThreadPool& pool) {
+    const auto random =
+        std::make_shared<const RandomStatistics>(*random_statistics(run.model, pool, nullptr));
+    return [random](AttentionHead head) {
+        return head_tags({random->heads.empty() ? nullptr : &random->heads[head], nullptr, nullptr});
+    };
+}
+
+}  // namespace
+
+TEST_CASE("explanation: the story model's circuit is told as Mark, Find, Copy, from measured tags") {
+    ThreadPool pool(2);
+    const auto run = story_run(pool);
+    const auto found = *explain(*run, {.sentences = 0}, pool);
+    const TagsOf tags = measured_tags(*run, pool);
+    const auto steps = explanation_steps(found, *run, tags);
+    REQUIRE(steps.size() == 3);
+    CHECK((steps[0].name == "Mark" && steps[0].heads == std::vector<AttentionHead>{{0, 0}}));
+    CHECK(steps[0].text ==
+          "Head 0.0 hands each word the one before it: ball 4 now knows that red came first.");
+    CHECK((steps[1].name == "Find" && steps[1].heads == std::vector<AttentionHead>{{1, 0}, {1, 1}, {1, 2}}));
+    CHECK(steps[1].text.find("look for that mark and land on ball 4") != std::string::npos);
+    CHECK((steps[2].name == "Copy" && steps[2].writes));
+    CHECK(steps[2].text == "They write ball as the next word. Heads 2.5 and 3.3 support it.");
+    CHECK(strongest_path_text(found, *run, tags) ==
+          "0.0 hands “ball” the word before it; 1.1 finds “red” there and copies “ball”.");
+    const auto edge = [&](AttentionHead from, AttentionHead to) {
+        return *std::find_if(found.edges.begin(), found.edges.end(), [&](const PathEdge& e) {
+            return e.token < 0 && !e.to_answer && e.from == from && e.to == to;
+        });
+    };
+    CHECK((steps[1].holds(edge({0, 0}, {1, 1})) && !steps[0].holds(edge({0, 0}, {1, 1}))));
+}
+
+TEST_CASE("explanation: without tags the steps go by depth, with plain names and every head once") {
+    ThreadPool pool(2);
+    const auto run = story_run(pool);
+    const auto found = *explain(*run, {.sentences = 0}, pool);
+    const TagsOf none = [](AttentionHead) { return std::vector<HeadTag>{}; };
+    const auto steps = explanation_steps(found, *run, none);
+    REQUIRE(steps.size() >= 2);
+    CHECK((steps.front().name == "Read" && steps.back().name == "Write"));
+    std::vector<AttentionHead> all;
+    for (const ExplanationStep& step : steps) {
+        CHECK(!step.text.empty());
+        all.insert(all.end(), step.heads.begin(), step.heads.end());
+    }
+    std::sort(all.begin(), all.end());
+    CHECK(all == found.heads);
+    CHECK(steps.back().writes);
+    CHECK(explanation_steps(Explanation{}, *run, none).empty());
+    CHECK(strongest_path_text(Explanation{}, *run, none).empty());
+}
+
+TEST_CASE("explanation: the circuit is tested on sentences in which other words stand") {
+    ThreadPool pool(2);
+    const auto run = story_run(pool);
+    const auto found = *explain(*run, {.sentences = 4}, pool);
+    REQUIRE(found.others.size() == 4);
+    for (const OtherSentence& other : found.others) {
+        CHECK(other.text != kStory);
+        CHECK(other.effects.size() == found.heads.size());
+        CHECK(other.text.find('{') == std::string::npos);
+    }
+    CHECK(found.still_matters(0) <= 4);
+    CHECK_MESSAGE(found.still_matters(0) >= 3, "0.0 hands words on whatever they are");
+    CHECK(found.like.fill.count("A"));
+    const Json json = explanation_json(found, *run);
+    CHECK((json["other_sentences"].size() == 4 && json["other_sentences"][0]["effects"].size() == 6));
+}
+
+TEST_CASE("similar prompts: repeated words become names that keep case and number of tokens") {
+    ThreadPool pool(2);
+    const auto run = story_run(pool);
+    const Metric metric = *resolved({}, *run, pool);
+    const auto like = similar_prompts(*run, metric, pool);
+    REQUIRE(like);
+    CHECK(like->text.find("{A}") != std::string::npos);
+    CHECK(like->text.find("ball") == std::string::npos);
+    CHECK(like->metric == "{A}");
+    for (const auto& [name, words] : like->fill) {
+        CHECK(words.size() >= 2);
+        for (const std::string& word : words) {
+            CHECK((std::isupper(static_cast<unsigned char>(word[0])) != 0) ==
+                  (std::isupper(static_cast<unsigned char>(words[0][0])) != 0));
+        }
+    }
+    TextInput typed;
+    typed.text = "Once upon a time";
+    const auto plain = *run_trace(run->model, {encode_input(*run->model, typed)->sequences, {}}, pool);
+    const auto refused = similar_prompts(*plain, *resolved({}, *plain, pool), pool);
+    CHECK((!refused && refused.error().message.find("repeats") != std::string::npos));
 }

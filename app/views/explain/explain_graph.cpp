@@ -1,65 +1,19 @@
-// Draws the circuit: words on the left, heads by layer, the answer on the right, paths as labeled curves.
+// Draws the circuit: words, heads, the answer, and paths as labeled curves.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "paint/matrix.h"
-#include "paint/ribbon.h"
-#include "views/explain/explain.h"
+#include "parts/head_tags.h"
+#include "views/explain/explain_plan.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kNodeWide = 100, kNodeHigh = 60, kPattern = 46, kAnswerWide = 116, kAnswerHigh = 64,
-                kWordWide = 96, kWordIndex = 26, kLogitWide = 1.8f, kColumnName = 28, kMaxWordRow = 26;
-
-struct HeadNode {
-    AttentionHead head;
-    Rect place;
-};
-
-struct DrawnPath {
-    const PathEdge& edge;
-    ImVec2 from, to;
-    bool solid, on;
-};
-
-struct Word {
-    int stack, token;
-    auto operator<=>(const Word&) const = default;
-};
-struct WordNode {
-    Word word;
-    Rect place;
-};
-
-struct CircuitPlan {
-    std::vector<HeadNode> heads;
-    std::vector<std::pair<int, std::string>> columns;  // block and its name
-    std::vector<float> column_x;
-    float column_wide = 0;
-    std::vector<WordNode> words;
-    Rect answer;
-
-    const Rect* of_head(AttentionHead head) const {
-        for (const HeadNode& node : heads)
-            if (node.head == head) return &node.place;
-        return nullptr;
-    }
-    const Rect* of_word(Word word) const {
-        for (const WordNode& node : words)
-            if (node.word == word) return &node.place;
-        return nullptr;
-    }
-};
-
-Word word_of(const Scene& s, const PathEdge& edge) {
-    return {s.model()->config.block(edge.to.block).key_stack(), edge.token};
-}
+constexpr float kPattern = 46, kLogitWide = 1.8f, kDimmed = 0.45f;
 
 /// Returns what leaving a word out costs, as a share of the most; 0: not measured.
-float share_left_out(const Explanation& of, Word word) {
+float share_left_out(const Explanation& of, CircuitWord word) {
     float largest = 1e-6f, own = 0;
     for (const LeftOutWord& one : of.words) {
         largest = std::max(largest, std::abs(one.effect));
@@ -68,155 +22,53 @@ float share_left_out(const Explanation& of, Word word) {
     return own / largest;
 }
 
-/// The token at which the answer is predicted.
-Word predicting(const Scene& s, const Explanation& of) {
-    return {isize(s.sentence()->labels) - 1, of.metric.position};
+/// Dims what is outside the shown step.
+void dim_outside(Ui& ui, Rect r, bool outside) {
+    if (outside) ui.fill(inset(r, -1, -1), faded(ui.colors->bg1, 1 - kDimmed), size::corner);
 }
-
-std::set<Word> words_used(const Scene& s, const Explanation& of) {
-    std::set<Word> out;
-    for (const PathEdge& edge : of.edges)
-        if (edge.token >= 0) out.insert(word_of(s, edge));
-    return out;
-}
-
-/// All words if they fit, else those that a path starts from and the one that predicts.
-std::vector<Word> words_shown(const Scene& s, const Explanation& of, float high) {
-    constexpr float kMinRow = 16;
-    std::vector<Word> all;
-    for (int stack = 0; stack < isize(s.sentence()->labels); ++stack)
-        for (int token = 0; token < isize(s.sentence()->labels[size_t(stack)]); ++token)
-            all.push_back({stack, token});
-    if (high / float(all.size()) >= kMinRow) return all;
-    std::set<Word> used = words_used(s, of);
-    used.insert(predicting(s, of));
-    return {used.begin(), used.end()};
-}
-
-void place_words(const Scene& s, const Explanation& of, Rect column, CircuitPlan& plan) {
-    const std::vector<Word> words = words_shown(s, of, column.h);
-    const float row = std::min(kMaxWordRow, column.h / float(std::max<size_t>(1, words.size())));
-    for (size_t i = 0; i < words.size(); ++i)
-        plan.words.push_back({words[i],
-                              {column.x + kWordIndex, column.y + row * float(i),
-                               std::min(kWordWide, column.w) - kWordIndex, row - 2}});
-}
-
-/// Places one column per block with heads of the circuit.
-void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& plan) {
-    std::vector<int> blocks;
-    for (const AttentionHead head : of.heads)
-        if (blocks.empty() || blocks.back() != head.block) blocks.push_back(head.block);
-    for (size_t b = 0; b < blocks.size(); ++b) {
-        const Rect column = nth_column(area, narrow<int>(b), isize(blocks));
-        plan.column_wide = column.w;
-        std::vector<AttentionHead> own;
-        for (const AttentionHead head : of.heads)
-            if (head.block == blocks[b]) own.push_back(head);
-        plan.columns.push_back({blocks[b], block_name(s.model()->config, blocks[b])});
-        plan.column_x.push_back(column.middle_x() - std::min(kNodeWide, column.w) / 2);
-        const float high = std::clamp(column.h / float(own.size()) - gap::close, size::line, kNodeHigh),
-                    wide = std::min(kNodeWide, column.w - gap::tight);
-        // Lowers later layers, so that edges into the answer do not overlap.
-        const float crowded = (high + gap::close) * float(own.size()) / column.h,
-                    lean = 0.14f * column.h * std::max(0.0f, 1 - 1.4f * crowded) *
-                           (float(b) / float(std::max<size_t>(1, blocks.size() - 1)) - 0.5f);
-        for (size_t i = 0; i < own.size(); ++i) {
-            const float share = (float(i) + 0.5f) / float(own.size());
-            const float inset = crowded > 0.7f ? 0 : high;
-            const float y = column.y + inset + (column.h - 2 * inset) * share + lean;
-            plan.heads.push_back({own[i], {column.middle_x() - wide / 2, y - high / 2, wide, high}});
-        }
-    }
-}
-
-CircuitPlan plan_circuit(const Scene& s, const Explanation& of, Rect area) {
-    CircuitPlan plan;
-    take_top(area, kColumnName);
-    place_words(s, of, take_left(area, kWordWide, gap::wide), plan);
-    const Rect right = take_right(area, kAnswerWide, gap::wide);
-    plan.answer = {right.x, right.middle_y() - kAnswerHigh / 2, right.w, kAnswerHigh};
-    place_heads(s, of, area, plan);
-    return plan;
-}
-
-/// Spreads the ends of paths along each side of a node, ordered by their other ends.
-std::vector<DrawnPath> drawn_paths(const Scene& s, const Explanation& of, const CircuitPlan& plan) {
-    std::vector<DrawnPath> out;
-    const float solid = edges_from(s, of);
-    for (const PathEdge& edge : of.edges) {
-        const Rect* from = edge.token >= 0 ? plan.of_word(word_of(s, edge)) : plan.of_head(edge.from);
-        const Rect* to = edge.to_answer ? &plan.answer : plan.of_head(edge.to);
-        if (!from || !to) continue;
-        out.push_back({edge,
-                       {from->right(), from->middle_y()},
-                       {to->x, to->middle_y()},
-                       std::abs(edge.effect) >= solid,
-                       is_highlighted(s, edge)});
-    }
-    const auto spread = [&](ImVec2 DrawnPath::*end, ImVec2 DrawnPath::*other) {
-        std::vector<DrawnPath*> all;
-        for (DrawnPath& path : out) all.push_back(&path);
-        std::stable_sort(all.begin(), all.end(), [&](const DrawnPath* a, const DrawnPath* b) {
-            return std::tuple((a->*end).x, (a->*end).y, (a->*other).y) <
-                   std::tuple((b->*end).x, (b->*end).y, (b->*other).y);
-        });
-        for (size_t first = 0; first < all.size();) {
-            size_t last = first;
-            const ImVec2 at = all[first]->*end;
-            while (last < all.size() && (all[last]->*end).x == at.x && (all[last]->*end).y == at.y) ++last;
-            const float apart = std::min(10.0f, 40.0f / float(last - first));
-            for (size_t i = first; i < last; ++i)
-                (all[i]->*end).y = at.y + apart * (float(i - first) - float(last - first - 1) / 2);
-            first = last;
-        }
-    };
-    spread(&DrawnPath::from, &DrawnPath::to);
-    spread(&DrawnPath::to, &DrawnPath::from);
-    return out;
-}
-
-ImVec2 along(const DrawnPath& path, float t) {
-    const CurvePoint at = curve_at(t);
-    return {path.from.x + at.across * (path.to.x - path.from.x),
-            path.from.y + at.rise * (path.to.y - path.from.y)};
-}
-
-constexpr int kPieces = 28;
 
 ImU32 path_ink(const Ui& ui, const DrawnPath& path, ImU32 highlighted) {
     return path.on ? highlighted : path.edge.effect >= 0 ? ui.colors->plus : ui.colors->minus;
 }
 
 void draw_path(Ui& ui, const DrawnPath& path) {
-    constexpr float kMaxWide = 14;
+    constexpr float kMaxWide = 14, kOutside = 0.3f;
     const float width = std::clamp(std::abs(path.edge.effect) * kLogitWide, 1.0f, kMaxWide);
-    const ImU32 ink = faded(path_ink(ui, path, ui.colors->accent), path.on ? 1 : path.solid ? 0.6f : 0.45f);
-    if (path.solid) return ui.curve(path.from, path.to, ink, width);
-    for (int i = 0; i < kPieces; i += 2)
-        ui.stroke(along(path, float(i) / kPieces), along(path, float(i + 1) / kPieces), ink, 1);
+    const float strength = (path.on ? 1 : path.solid ? 0.6f : 0.45f) * (path.dim && !path.on ? kOutside : 1);
+    const ImU32 ink = faded(path_ink(ui, path, ui.colors->accent), strength);
+    if (path.solid) {
+        for (size_t i = 1; i < path.knots.size(); ++i) ui.curve(path.knots[i - 1], path.knots[i], ink, width);
+        return;
+    }
+    for (int i = 0; i < kPathPieces; i += 2)
+        ui.stroke(path.at(float(i) / kPathPieces), path.at(float(i + 1) / kPathPieces), ink, 1);
 }
 
 bool overlap(Rect a, Rect b) {
     return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
-/// Writes a path's value where it covers neither another value nor a node.
+/// Writes a path's value where it covers neither another value nor a node; of a solid path beside it if
+/// there is no room on it.
 void label_path(Ui& ui, const DrawnPath& path, std::vector<Rect>& taken) {
-    constexpr float kHigh = 20, kPad = 3;
+    constexpr float kHigh = 16, kPad = 3;
     const std::string text = signed_number(path.edge.effect, 2);
     const float wide = ui.text.width(kCaptionMono, text) + 2 * kPad;
-    for (const float t :
-         {0.5f, 0.62f, 0.38f, 0.72f, 0.28f, 0.8f, 0.2f, 0.56f, 0.44f, 0.67f, 0.33f, 0.88f, 0.12f}) {
-        const ImVec2 at = along(path, t);
-        const Rect box{at.x - wide / 2, at.y - kHigh / 2, wide, kHigh};
-        if (std::any_of(taken.begin(), taken.end(), [&](Rect r) { return overlap(r, box); })) continue;
-        taken.push_back(box);
-        ui.fill(box, ui.colors->bg1, size::corner);
-        const ImU32 ink = path.on || path.solid ? path_ink(ui, path, ui.colors->accent_text) : ui.colors->t3;
-        write(ui, inset(box, kPad, 0), kCaptionMono, ink, text);
-        return;
-    }
+    std::vector<float> beside{0};
+    if (path.solid || path.on) beside = {0, -12, 12, -22, 22, -34, 34};
+    for (const float off : beside)
+        for (const float t : {0.5f, 0.62f, 0.38f, 0.72f, 0.28f, 0.8f, 0.2f, 0.88f, 0.12f, 0.95f, 0.05f}) {
+            const ImVec2 at = path.at(t);
+            const Rect box{at.x - wide / 2, at.y + off - kHigh / 2, wide, kHigh};
+            if (std::any_of(taken.begin(), taken.end(), [&](Rect r) { return overlap(r, box); })) continue;
+            taken.push_back(box);
+            ui.fill(box, faded(ui.colors->bg1, 0.85f), size::corner);
+            const ImU32 ink = path.dim && !path.on    ? ui.colors->l2
+                              : path.on || path.solid ? path_ink(ui, path, ui.colors->accent_text)
+                                                      : ui.colors->t3;
+            write(ui, inset(box, kPad, 0), kCaptionMono, ink, text);
+            return;
+        }
 }
 
 void draw_pattern(Scene& s, AttentionHead head, Rect at) {
@@ -240,6 +92,35 @@ void draw_pattern(Scene& s, AttentionHead head, Rect at) {
     ui.heat->draw(*ui.list, d);
 }
 
+/// Draws the head's pattern beside its name, or below it where the column is narrow.
+void fill_node(Scene& s, const HeadNode& node, ImU32 ink) {
+    constexpr float kLeastPattern = 22;
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const std::string short_name =
+        std::to_string(c.block(node.head.block).layer) + "." + std::to_string(node.head.head);
+    const auto tags = tags_of(s, node.head);
+    const std::string glyph = tags.empty() ? "" : tags.front().row->glyph;
+    const float pad = (kNodeHigh - kPattern) / 2;
+    Rect inside = inset(node.place, gap::tight + 2, gap::tight);
+    if (node.place.w >= kNodeWide && node.place.h >= kPattern + 2 * gap::tight) {
+        inside = inset(node.place, pad, pad);
+        const float side =
+            std::clamp(inside.w - ui.text.width(kBodyMono, short_name) - gap::small, kPattern / 2, kPattern);
+        draw_pattern(s, node.head, band(take_left(inside, side, gap::small), side));
+        Rect line = take_top(inside, size::line);
+        write(ui, line, kBodyMono, ink,
+              first_that_fits(ui, kBodyMono, {head_name(c, node.head), short_name}, line.w));
+        write(ui, inside, kBody, ui.colors->t2, glyph);
+        return;
+    }
+    const bool pictured = inside.h >= size::line + kLeastPattern;
+    const Rect line = pictured ? take_top(inside, size::line) : inside;
+    write(ui, line, kBodyMono, ink, short_name);
+    write(ui, line, kCaption, ui.colors->t2, glyph, Flush::right);
+    if (pictured) draw_pattern(s, node.head, square_at(inside.middle(), std::min(inside.h, inside.w)));
+}
+
 void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
@@ -252,19 +133,14 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
              : selected  ? ui.colors->accent
                          : ui.colors->l2,
              selected ? 2 : 1, size::corner);
-    const float pad = (kNodeHigh - kPattern) / 2;
-    const bool roomy = node.place.h >= kPattern + 2 * gap::tight && node.place.w >= kNodeWide;
-    Rect inside = roomy ? inset(node.place, pad, pad) : inset(node.place, gap::tight, 0);
-    const std::string short_name =
-        std::to_string(c.block(node.head.block).layer) + "." + std::to_string(node.head.head);
-    if (roomy) {  // the picture gives way to the number
-        const float side =
-            std::clamp(inside.w - ui.text.width(kBodyMono, short_name) - gap::small, kPattern / 2, kPattern);
-        draw_pattern(s, node.head, band(take_left(inside, side, gap::small), side));
-    }
-    write(ui, roomy ? take_top(inside, size::line) : inside, kBodyMono,
-          selected ? ui.colors->accent_text : ui.colors->t1,
-          first_that_fits(ui, kBodyMono, {name, short_name}, inside.w));
+    fill_node(s, node, selected ? ui.colors->accent_text : ui.colors->t1);
+    const auto tags = tags_of(s, node.head);
+    if (node.tag.h > 0 && !tags.empty())
+        write(ui, node.tag, kCaption, ui.colors->t2,
+              std::string(tags.front().row->word) + " " + number(tags.front().value, 2));
+    const ExplanationStep* step = shown_step(s);
+    dim_outside(ui, {node.place.x, node.place.y, node.place.w, node.place.h + node.tag.h},
+                step && !step->holds(node.head) && !hit.hovered);
     const float ablated = of.ablated[node.head];
     ui.tooltip(
         path, hit,
@@ -278,9 +154,10 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
 
 void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     Ui& ui = s.ui;
-    const std::set<Word> used = words_used(s, of);
+    const auto used = words_used(s, of);
+    const ExplanationStep* step = shown_step(s);
     for (const auto& [word, place] : plan.words) {
-        const bool on = used.count(word) > 0, last = word == predicting(s, of);
+        const bool on = used.count({word.stack, word.token}) > 0, last = word == predicting(s, of);
         if (on || last) ui.fill(place, last ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
         if (const float share = share_left_out(of, word); share != 0) {
             const float wide = place.w * std::abs(share);
@@ -294,6 +171,7 @@ void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
               : on ? ui.colors->t1
                    : ui.colors->t3,
               s.sentence()->labels[size_t(word.stack)][size_t(word.token)]);
+        dim_outside(ui, place, step && (on || last) && !contains(step->words, word));
     }
 }
 
@@ -308,6 +186,8 @@ void draw_answer(Scene& s, const Explanation& of, Rect at) {
           of.metric.kind == MetricKind::difference ? signed_number(of.clean.value, 2)
                                                    : percent(of.clean.probability),
           Flush::center);
+    const ExplanationStep* step = shown_step(s);
+    dim_outside(ui, at, step && !step->writes);
 }
 
 void name_columns(Scene& s, const CircuitPlan& plan, Rect area) {
@@ -328,6 +208,7 @@ void name_columns(Scene& s, const CircuitPlan& plan, Rect area) {
 /// Finds the path under the mouse; a click holds it.
 void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, const CircuitPlan& plan) {
     constexpr float kNearby = 7;
+    constexpr int kLookedAt = 3 * kPathPieces;
     auto& state = s.of<ExplainState>();
     state.pointed.reset();
     const Hit hit = s.ui.hit("explain/paths", area);
@@ -336,8 +217,8 @@ void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, cons
         if (node.place.contains(hit.mouse)) return;
     float nearest = kNearby;
     for (const DrawnPath& path : paths)
-        for (int i = 0; i <= 2 * kPieces; ++i) {
-            const ImVec2 at = along(path, float(i) / (2 * kPieces));
+        for (int i = 0; i <= kLookedAt; ++i) {
+            const ImVec2 at = path.at(float(i) / kLookedAt);
             const float away = std::hypot(at.x - hit.mouse.x, at.y - hit.mouse.y);
             if (away >= nearest) continue;
             nearest = away;
@@ -352,10 +233,25 @@ void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, cons
 /// Draws the paths that are not measured yet, thin and without a number.
 void draw_waiting(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     for (const PathEdge& edge : of.waiting) {
-        const Rect *from = plan.of_head(edge.from), *to = plan.of_head(edge.to);
+        const HeadNode *from = plan.of_head(edge.from), *to = plan.of_head(edge.to);
         if (from && to)
-            s.ui.curve({from->right(), from->middle_y()}, {to->x, to->middle_y()}, s.ui.colors->l2, 1);
+            s.ui.curve({from->place.right(), from->place.middle_y()}, {to->place.x, to->place.middle_y()},
+                       s.ui.colors->l2, 1);
     }
+}
+
+void label_paths(Scene& s, const std::vector<DrawnPath>& paths, const CircuitPlan& plan) {
+    std::vector<Rect> taken{plan.answer};
+    for (const HeadNode& node : plan.heads)
+        taken.push_back({node.place.x, node.place.y, node.place.w, node.place.h + node.tag.h});
+    for (const WordNode& node : plan.words) taken.push_back(node.place);
+    std::vector<const DrawnPath*> by_strength;
+    for (const DrawnPath& path : paths) by_strength.push_back(&path);
+    std::stable_sort(by_strength.begin(), by_strength.end(), [](const DrawnPath* a, const DrawnPath* b) {
+        const float x = std::abs(a->edge.effect), y = std::abs(b->edge.effect);
+        return a->on != b->on ? a->on : x > y;
+    });
+    for (const DrawnPath* path : by_strength) label_path(s.ui, *path, taken);
 }
 
 }  // namespace
@@ -369,19 +265,10 @@ void draw_explanation(Scene& s, Rect area, const Explanation& of) {
     for (const bool on : {false, true})
         for (const DrawnPath& path : paths)
             if (path.on == on) draw_path(s.ui, path);
-    std::vector<Rect> taken{plan.answer};
-    for (const HeadNode& node : plan.heads) taken.push_back(node.place);
-    for (const WordNode& node : plan.words) taken.push_back(node.place);
-    std::vector<const DrawnPath*> by_strength;
-    for (const DrawnPath& path : paths) by_strength.push_back(&path);
-    std::stable_sort(by_strength.begin(), by_strength.end(), [](const DrawnPath* a, const DrawnPath* b) {
-        const float x = std::abs(a->edge.effect), y = std::abs(b->edge.effect);
-        return a->on != b->on ? a->on : x > y;
-    });
-    for (const DrawnPath* path : by_strength) label_path(s.ui, *path, taken);
     draw_words(s, of, plan);
     for (const HeadNode& node : plan.heads) draw_node(s, node, of);
     draw_answer(s, of, plan.answer);
+    label_paths(s, paths, plan);
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/quoted.h"
 #include "parts/metric.h"
 #include "parts/side_panel.h"
 #include "views/explain/explain.h"
@@ -10,15 +11,6 @@
 namespace headlight {
 
 namespace {
-
-/// The held or hovered path, else the strongest between two heads.
-const PathEdge* shown_edge(const Scene& s, const Explanation& of) {
-    for (const PathEdge& edge : of.edges)
-        if (is_highlighted(s, edge)) return &edge;
-    for (const PathEdge& edge : of.edges)
-        if (edge.token < 0 && !edge.to_answer) return &edge;
-    return of.edges.empty() ? nullptr : &of.edges.front();
-}
 
 void list_edge(Scene& s, SidePanel& panel, const Explanation& of) {
     const PathEdge* edge = shown_edge(s, of);
@@ -36,7 +28,7 @@ void list_edge(Scene& s, SidePanel& panel, const Explanation& of) {
 }
 
 void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
-    if (!of.whole()) return;
+    if (!of.checked()) return;
     const bool difference = of.metric.kind == MetricKind::difference;
     if (!panel.fold("Check", "Check",
                     difference ? metric_label(*s.model(), of.metric) : "p(" + answer_name(s, of) + ")"))
@@ -47,6 +39,66 @@ void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
     panel.pair("all " + std::to_string(s.model()->config.head_count()) + " heads", text(of.clean));
     panel.pair("only these " + std::to_string(of.heads.size()), text(of.only));
     panel.pair("all but these " + std::to_string(of.heads.size()), text(of.without));
+}
+
+/// Opens Over prompts with the sentence's template in its form.
+void open_template(Scene& s, const Explanation& of) {
+    const std::string& metric = of.like.metric;
+    const size_t minus = metric.find(" - ");
+    s.send("prompts of", "ablated");
+    s.send("prompts text", of.like.text);
+    s.send("prompts answer",
+           metric.empty() ? prediction_label(*s.model(), of.metric.a) : metric.substr(0, minus));
+    s.send("prompts wrong", minus == std::string::npos ? "" : metric.substr(minus + 3));
+    for (const auto& [name, words] : of.like.fill) {
+        std::string all;
+        for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+        s.send("prompts fill", name + ": " + all);
+    }
+}
+
+/// Lists in how many sentences with other words each head still matters, and the way to many more.
+void list_others(Scene& s, SidePanel& panel, const Explanation& of) {
+    constexpr size_t kExample = 90;
+    if (!of.checked()) return;
+    if (!of.others_refusal.empty()) {
+        if (panel.fold("Other sentences")) panel.note(of.others_refusal);
+        return;
+    }
+    if (of.others.empty()) return;
+    const std::string count = std::to_string(of.others.size());
+    if (!panel.fold("Other sentences", "Other sentences", "matters in")) return;
+    for (size_t i = 0; i < of.heads.size(); ++i) {
+        const int times = of.still_matters(i);
+        panel.bar({"", head_name(s.model()->config, of.heads[i]), float(times) / float(of.others.size()),
+                   std::to_string(times) + " of " + count});
+    }
+    panel.note("The same circuit where other words stand, for example “" +
+               shortened(of.others.front().text, kExample) +
+               "”. A head matters where its effect is at least " + number(of.edges_from / 2, 1) + " logits.");
+    if (s.ui.on_page()) return;
+    panel.y += gap::small;
+    if (s.ui.link("explain/prompts", panel.at.right(), panel.y, "Over more prompts")) open_template(s, of);
+    panel.y += panel.pair_step;
+}
+
+/// Lists every path, the strongest first; a click holds it.
+void list_paths(Scene& s, SidePanel& panel, const Explanation& of) {
+    if (of.edges.empty()) return;
+    const std::string count = std::to_string(of.edges.size());
+    if (!panel.fold("all paths", "All " + count + " paths", "logits")) return;
+    auto& state = s.of<ExplainState>();
+    const float largest = std::max(std::abs(of.edges.front().effect), 1e-6f);
+    for (size_t i = 0; i < of.edges.size(); ++i) {
+        const PathEdge& edge = of.edges[i];
+        const Hit hit = s.ui.control("explain/path/" + std::to_string(i), panel.line());
+        if (hit.clicked) {
+            const bool again = state.held && state.held->same_path(edge);
+            state.held = again ? std::nullopt : std::optional(edge);
+        }
+        panel.bar({"", edge_name(s, of, edge), edge.effect / largest, signed_number(edge.effect, 2),
+                   is_highlighted(s, edge), true});
+    }
 }
 
 constexpr size_t kMaxRanked = 6;
@@ -132,8 +184,10 @@ void draw_explain_inspector(Scene& s, Rect area) {
         list_edge(s, panel, *found.explanation);
         list_check(s, panel, *found.explanation);
         if (!found.explanation->whole()) list_progress(s, panel, *found.explanation);
+        list_others(s, panel, *found.explanation);
         list_words(s, panel, *found.explanation);
         list_ablated(s, panel, *found.explanation);
+        list_paths(s, panel, *found.explanation);
         if (found.explanation->whole()) list_progress(s, panel, *found.explanation);
     }
     panel.note(

@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "analysis/attention/head_stats.h"
+#include "analysis/corpus/similar_prompts.h"
 #include "analysis/patching/effects.h"
 #include "base/cast.h"
 #include "base/pace.h"
+#include "model/input.h"
 
 namespace headlight {
 
@@ -20,7 +22,7 @@ constexpr int kSenders = 8;         // heads without a strong direct effect that
 constexpr int kMaxFromTokens = 32;  // tokens whose path into a head is measured
 constexpr float kStep = 0.1f;       // that the automatic edges_from is rounded to
 
-enum StageNumber { kWords, kDirect, kAblated, kPaths, kFromTokens, kChecks };
+enum StageNumber { kWords, kDirect, kAblated, kPaths, kFromTokens, kChecks, kOthers };
 
 class Explainer {
 public:
@@ -37,6 +39,7 @@ public:
         TRY_STATUS(ended(kPaths, measure_paths()));
         TRY_STATUS(ended(kFromTokens, measure_tokens()));
         TRY_STATUS(ended(kChecks, check_circuit()));
+        TRY_STATUS(ended(kOthers, test_others()));
         return std::move(out_);
     }
 
@@ -53,7 +56,8 @@ private:
                        {"Heads, each ablated", 0, heads},
                        {"Paths between heads"},
                        {"Paths from words"},
-                       {"Alone and left out", 0, 2}};
+                       {"Alone and left out", 0, 2},
+                       {"Other sentences"}};
         return success();
     }
 
@@ -244,6 +248,51 @@ private:
         return success();
     }
 
+    /// Where no sentences like this one can be made, the rest stands all the same.
+    Status test_others() {
+        if (out_.asked.sentences == 0 || out_.heads.empty()) return success();
+        if (clean_.request.intervention != Intervention{}) {
+            out_.others_refusal = "Other sentences are tested without interventions.";
+            return success();
+        }
+        auto like = similar_prompts(clean_, out_.metric, pool_);
+        if (!like) {
+            out_.others_refusal = like.error().message;
+            return success();
+        }
+        out_.like = std::move(*like);
+        const auto prompts = fill_prompts(out_.like, out_.asked.sentences, 0);
+        out_.stages[kOthers].count = isize(prompts);
+        for (const FilledPrompt& prompt : prompts) {
+            auto other = tested(prompt);
+            if (!other && other.error().cancelled) return other.error();
+            if (other) out_.others.push_back(std::move(*other));
+            report(kOthers, 1);
+        }
+        return success();
+    }
+
+    Result<OtherSentence> tested(const FilledPrompt& prompt) {
+        TextInput typed;
+        typed.text = prompt.text;
+        TRY(ModelInput input, encode_input(*clean_.model, typed));
+        TRY(const auto trace, run_trace(clean_.model, {std::move(input.sequences), {}}, pool_, cancel_));
+        OtherSentence out{prompt.text, {}, {}, {}, {}, {}};
+        TRY(const Metric metric, parse_metric(*clean_.model, prompt.metric, trace.get()));
+        TRY(out.metric, resolved(in_logits(metric), *trace, pool_));
+        PathCuts cuts(*trace, out.metric, pool_, cancel_);
+        out.clean = cuts.clean_values();
+        TRY(out.only, cuts.without_heads(out_.heads, Ablate::others));
+        TRY(out.without, cuts.without_heads(out_.heads, Ablate::listed));
+        TRY(out.effects, cuts.direct_effects(out_.heads));
+        for (size_t i = 0; i < out_.heads.size(); ++i) {
+            TRY(const MetricValues ablated, cuts.without_heads({&out_.heads[i], 1}, Ablate::listed));
+            const float effect = out.clean.value - ablated.value;
+            if (std::abs(effect) > std::abs(out.effects[i])) out.effects[i] = effect;
+        }
+        return out;
+    }
+
     const Trace& clean_;
     const ModelConfig& config_;
     ThreadPool& pool_;
@@ -264,6 +313,14 @@ Metric in_logits(Metric metric) {
 bool Explanation::whole() const {
     return !stages.empty() &&
            std::all_of(stages.begin(), stages.end(), [](const Stage& s) { return s.ended; });
+}
+
+bool Explanation::checked() const { return stages.size() > kChecks && stages[kChecks].ended; }
+
+int Explanation::still_matters(size_t head) const {
+    return int(std::count_if(others.begin(), others.end(), [&](const OtherSentence& other) {
+        return std::abs(other.effects[head]) >= edges_from / 2;
+    }));
 }
 
 Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,

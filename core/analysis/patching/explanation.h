@@ -9,6 +9,7 @@
 
 #include "analysis/attribution/leave_out.h"
 #include "analysis/comparison/run_pair.h"
+#include "analysis/corpus/prompts.h"
 #include "analysis/patching/path_patching.h"
 #include "io/json.h"
 #include "io/numbers.h"
@@ -44,7 +45,17 @@ struct ExplanationRequest {
     Metric metric;
     float edges_from = 0;  // the weakest solid edge; 0: kShareOfLargest of the largest direct effect
     int max_heads = 8;
+    int sentences = 6;  // like this one, on which the circuit is tested
     bool operator==(const ExplanationRequest&) const = default;
+};
+
+/// The same circuit on a sentence with other words.
+struct OtherSentence {
+    std::string text;
+    Metric metric;  // resolved
+    MetricValues clean, only, without;
+    std::vector<float> effects;  // of each head of the circuit: its path to the answer cut, or the head
+                                 // ablated, whichever tells more
 };
 
 struct Explanation {
@@ -62,6 +73,9 @@ struct Explanation {
     std::vector<PathEdge> edges;       // strongest first, those from kFaint · edges_from up
     std::vector<PathEdge> waiting;     // between these heads, not measured yet
     MetricValues only, without;        // the metric with these heads alone, and with all others
+    PromptTemplate like;               // of other sentences
+    std::vector<OtherSentence> others;
+    std::string others_refusal;  // why there are none
 
     /// Stages in their order: how many of their steps are done.
     struct Stage {
@@ -71,6 +85,10 @@ struct Explanation {
     };
     std::vector<Stage> stages;
     bool whole() const;
+    /// Whether `only` and `without` are measured.
+    bool checked() const;
+    /// In how many of the other sentences a head's effect is at least half of edges_from.
+    int still_matters(size_t head) const;
     bool is_solid(const PathEdge& edge) const { return std::abs(edge.effect) >= edges_from; }
 };
 
@@ -81,7 +99,8 @@ struct Explanation {
 /// 4. the path from each candidate into each head of the circuit; candidates with one of at least
 ///    `edges_from` join;
 /// 5. the path from each token into each head of the circuit (the kTokens tokens it attends to most);
-/// 6. the metric with the circuit alone, and without it.
+/// 6. the metric with the circuit alone, and without it;
+/// 7. the same circuit on sentences with other words (similar_prompts), where no intervention is active.
 /// An error says why the metric cannot be taken, or that `cancel` was set.
 Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr,
