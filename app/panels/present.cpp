@@ -7,6 +7,7 @@
 #include "io/json.h"
 #include "session/adopt.h"
 #include "session/commands/commands.h"
+#include "session/save_path.h"
 #include "views/doors.h"
 #include "views/views.h"
 
@@ -15,8 +16,8 @@ namespace headlight {
 namespace {
 
 constexpr const char* kSlideOf = "slide_of";  // name of the model that a slide shows, beside its "model"
-constexpr const char *kSlideTitle = "slide_title", *kSlideSteps = "slide_steps";
-constexpr const char* kOfPresentation[] = {kSlideTitle, kSlideSteps};  // no part of its picture
+constexpr const char *kSlideTitle = "slide_title", *kSlideSteps = "slide_steps", *kSlideNote = "slide_note";
+constexpr const char* kOfPresentation[] = {kSlideTitle, kSlideSteps, kSlideNote};  // no part of its picture
 
 /// "Heat map, head 1.2".
 std::string title_of_view(const CommandContext& c) {
@@ -230,6 +231,20 @@ const char* walks(const CommandContext& c) {
     return on && !s.document.slides.empty() ? nullptr : "";
 }
 
+const char* walks_or_waits(const CommandContext& c) {
+    return c.session.of<SlidesPdf>().path.empty() ? walks(c) : "The slides are being saved.";
+}
+
+/// Saves all slides as the pages of a PDF: the window shows one after the other.
+Status save_slides(CommandContext& c, const std::string& words) {
+    std::filesystem::path path =
+        words.empty() ? next_free(documents_folder() / "slides.pdf") : full_path(words, current_folder());
+    if (path.extension() != ".pdf") return Error{"Slides are saved as a PDF; end the name in .pdf."};
+    c.session.of<SlidesPdf>() = {path.string(), -1};
+    c.session.notice = "Saving the slides…";
+    return success();
+}
+
 const char* presents(const CommandContext& c) {
     return c.session.presenting && !c.session.sheet && c.sentence() ? nullptr : "";
 }
@@ -238,8 +253,8 @@ const char* presents(const CommandContext& c) {
 
 SlideCard card_of(const std::string& slide) {
     const auto root = parse_json(slide, "The slide");
-    if (!root || !root->is_object()) return {"Slide", false, slide};
-    SlideCard out{word_of(*root, kSlideTitle), goes_by_steps(*root), ""};
+    if (!root || !root->is_object()) return {"Slide", "", false, slide};
+    SlideCard out{word_of(*root, kSlideTitle), word_of(*root, kSlideNote), goes_by_steps(*root), ""};
     if (out.title.empty()) {
         const Door* door = find_door(word_of(*root, "view"));
         out.title = door ? door->name : "Slide";
@@ -275,6 +290,14 @@ std::vector<Command> present_commands() {
              {"slide title TEXT", "Title of the slide", "name the slide shown last"},
              [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideTitle, text); },
              has_slides),
+         row(
+             {"slide note [TEXT]", "Note of the slide", "what to say with the slide shown last; never on it"},
+             [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideNote, text); },
+             has_slides),
+         also_called("PDF, handout, export slides",
+                     row({"slide save [PATH]", "Save slides as PDF",
+                          "while slides are shown: save all as a PDF", "Ctrl+S"},
+                         save_slides, walks_or_waits)),
          row({"slide steps [on|off]", "Reveal the slide step by step",
               "presented, the slide shown last begins with its title and sentence"},
              set_steps, has_slides),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "figure/canvas.h"
 #include "parts/scene.h"
 #include "session/commands/command.h"
 
@@ -20,6 +21,7 @@ inline constexpr int kReveals = 2;
 /// A slide as the list of slides shows it.
 struct SlideCard {
     std::string title;
+    std::string note;       // what to say, never on the slide
     bool by_steps = false;  // Space reveals it
     std::string picture;    // identifies its thumbnail: what the slide shows
 };
@@ -39,6 +41,16 @@ struct SlideStrip {
 
 /// The size of a thumbnail, in points.
 inline constexpr float kThumbWide = 208, kThumbHigh = 130;
+
+/// What saves all slides as a PDF: where to, and which is shown to be drawn.
+struct SlidesPdf {
+    std::string path;  // "": nothing is saved
+    int next = -1;     // −1: not begun; the number of slides: they are written
+};
+
+struct ViewPage;
+/// Draws a slide as a page of 16 by 9.
+Drawing draw_slide_page(ViewPage page);
 
 /// Reads the titles of slides that changed.
 void note_cards(Scene& scene);

@@ -129,6 +129,23 @@ std::optional<Rect> draw_slide(Scene& s, Rect area, const View& view, int reveal
     return std::nullopt;
 }
 
+Drawing draw_slide_page(ViewPage page) {
+    constexpr float kWide = 1280, kHigh = 720;
+    page.width = kWide;
+    page.height = kHigh;
+    page.zoom = 1;
+    const View& view = views()[page.view];
+    return draw_page_by(std::move(page), [&view](Scene& s) {
+        note_cards(s);
+        Rect area{0, 0, kWide, kHigh};
+        const Rect foot = inset(take_bottom(area, kHintLine), size::center_pad, 0);
+        write(s.ui, foot, kCaption, s.ui.colors->t3,
+              std::to_string(s.session.slide + 1) + " of " + std::to_string(s.session.document.slides.size()),
+              Flush::right);
+        if (const auto rest = draw_slide(s, area, view, kReveals)) view.draw(s, *rest);
+    });
+}
+
 std::optional<Rect> draw_presentation(Scene& s, Rect window, const View& view) {
     if (s.session.blank) {
         s.ui.name("present/blank", window);

@@ -12,8 +12,9 @@ namespace headlight {
 
 namespace {
 
-constexpr float kStripWide = 264, kStripNarrow = 160, kNarrowSlides = 1180, kStripHead = 56, kStripPad = 16,
-                kSlideNumber = 20, kTitleUnder = 28, kBetweenSlides = 22, kEditor = 104, kSlideHints = 36;
+constexpr float kStripWide = 264, kStripNarrow = 160, kNarrowSlides = 1180, kHighSlides = 760,
+                kStripHead = 56, kStripPad = 16, kSlideNumber = 20, kTitleUnder = 28, kBetweenSlides = 22,
+                kEditor = 104, kNoteLine = 44, kSlideHints = 36;
 
 struct StripPlan {
     Rect area;
@@ -135,6 +136,11 @@ void draw_slides_head(Scene& s, Rect line) {
         s.send("present");
     write(ui, take_right(line, ui.text.width(kCaption, "F5"), gap::large), kCaption, ui.colors->t3, "F5");
     if (count > 0) {
+        const bool saves = !s.of<SlidesPdf>().path.empty();
+        if (ui.button("slides/pdf", band(take_right(line, kButton, gap::medium), size::button),
+                      saves ? "Saving…" : "Save as PDF", saves ? Ui::Look::off : Ui::Look::normal) &&
+            !saves)
+            s.send("slide save");
         if (ui.button("slides/save", band(take_right(line, kButton, gap::medium), size::button), "Save…"))
             s.send("save workspace");
         if (ui.button("slides/add", band(take_right(line, kButton, gap::large), size::button),
@@ -145,23 +151,44 @@ void draw_slides_head(Scene& s, Rect line) {
     }
 }
 
-/// Draws the title, how the slide is revealed, and its place among the others.
+/// A text that is edited in place, in lines that fit its box.
+std::optional<std::string> edit_line(Ui& ui, const char* path, Rect field, const std::string& value,
+                                     const char* hint) {
+    const Ui::Entry entry = ui.entry(path, field, value);
+    if (entry.open) return entry.typed;
+    ui.fill(field, ui.colors->bg2, size::corner);
+    ui.frame(field, ui.colors->l2, 1, size::corner);
+    const Rect inside = inset(field, gap::small, 2);
+    const std::string& text = value.empty() ? hint : value;
+    const ImU32 ink = value.empty() ? ui.colors->t3 : ui.colors->t1;
+    if (ui.text.width(kBody, text) <= inside.w || field.h < kNoteLine) {
+        write(ui, inside, kBody, ink, text);
+    } else {
+        ui.clip(field);
+        ui.text.draw_wrapped(inside.x, inside.y, inside.w, kCaption, ink, text);
+        ui.unclip();
+    }
+    return entry.typed;
+}
+
+/// Draws title and note, how the slide is revealed, and its place among the others.
 void draw_slide_editor(Scene& s, Rect area, int at) {
     constexpr float kNames = 64, kField = 420, kSmall = 88;
     Ui& ui = s.ui;
     const SlideCard& card = s.of<SlideStrip>().known[size_t(at)].card;
     ui.hairline(area.x, area.y, area.right(), area.y);
     Rect rest = inset(area, size::center_pad, gap::medium);
-    Rect first = take_top(rest, size::button, gap::medium), second = take_top(rest, size::button);
+    Rect first = take_top(rest, size::button, gap::medium),
+         note = take_top(rest, rest.h - size::button - gap::medium, gap::medium),
+         second = take_top(rest, size::button);
     caption(ui, take_left(first, kNames), "Title");
     const Rect field = take_left(first, std::min(kField, first.w), gap::wide);
-    const Ui::Entry entry = ui.entry("slides/title", field, card.title);
-    if (!entry.open) {
-        ui.fill(field, ui.colors->bg2, size::corner);
-        ui.frame(field, ui.colors->l2, 1, size::corner);
-        write(ui, inset(field, gap::small, 0), kBody, ui.colors->t1, card.title);
-    }
-    if (entry.typed && !entry.typed->empty()) s.send("slide title", *entry.typed);
+    const auto title = edit_line(ui, "slides/title", field, card.title, "");
+    if (title && !title->empty()) s.send("slide title", *title);
+    caption(ui, first, "Only you see the note, here.");
+    caption(ui, take_left(note, kNames), "Note");
+    if (const auto typed = edit_line(ui, "slides/note", note, card.note, "What to say"))
+        s.send("slide note", *typed);
     caption(ui, take_left(second, kNames), "Reveal");
     const Ui::Segments ways{{"all at once", "step by step"}, {}, card.by_steps ? 1 : 0};
     const float wide = ui.segments_width(ways.labels);
@@ -212,7 +239,8 @@ std::optional<Rect> draw_slides(Scene& s, Rect window, const View& view) {
     draw_slides_head(s, take_top(window, kStripHead));
     draw_strip(s, take_left(window, narrow ? kStripNarrow : kStripWide, 1));
     draw_slides_foot(s, take_bottom(window, kSlideHints), at);
-    if (at >= 0) draw_slide_editor(s, take_bottom(window, kEditor), at);
+    const float note = window.h >= kHighSlides ? kNoteLine : size::button;
+    if (at >= 0) draw_slide_editor(s, take_bottom(window, kEditor + note + gap::medium), at);
     const Rect frame = inset(window, narrow ? gap::large : gap::section, gap::wide);
     s.ui.frame(frame, s.ui.colors->l1, 1, size::corner);
     return draw_slide(s, inset(frame, 2, 2), view, kReveals);

@@ -158,6 +158,19 @@ void size_page(ViewPage& page, float width, float height) {
              : height;
 }
 
+Drawing draw_page_by(ViewPage page, std::function<void(Scene&)> draw) {
+    page.session.preferences.dark = false;
+    page.session.selection.hovered = {};
+    const double wide = page.width * page.zoom, high = page.height * page.zoom, dpi = page.style.dpi;
+    return {{wide, high, dpi}, [page = std::move(page), draw = std::move(draw)](Canvas& canvas) mutable {
+                cairo_scale(canvas.cairo(), page.zoom, page.zoom);
+                with_scene_on(page, canvas, [&](Scene& s) {
+                    s.ui.fill({0, 0, page.width, page.height}, s.ui.colors->bg1);
+                    draw(s);
+                });
+            }};
+}
+
 Drawing draw_view_page(ViewPage page) {
     page.session.preferences.dark = false;
     page.session.selection.hovered = {};

@@ -25,6 +25,9 @@ void size_page(ViewPage& page, float width, float height);
 
 const Theme& page_theme();
 
+/// Draws a page in the light colors by `draw`, which has a scene of it.
+Drawing draw_page_by(ViewPage page, std::function<void(Scene&)> draw);
+
 /// Draws a page in the light colors, with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 

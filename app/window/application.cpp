@@ -47,6 +47,7 @@ Application::Application(const WindowOptions& options)
       keyboard_(state_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
       frame_(state_, screen_, palette_),
       slide_pictures_(state_, frame_),
+      slide_saver_(state_, exporter_, host_),
       harness_(state_, frame_, worker_link_, exporter_, fetcher_, palette_) {}
 
 Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
@@ -251,6 +252,7 @@ void Application::update() {
         state_.input.dropped.push_back(std::exchange(file_to_drop_, {}));
     frame_.reload_shaders();
     exporter_.update();
+    slide_saver_.update();
     fetcher_.update();
     worker_link_.look_for_models();
     if (state_.worker->opening()) state_.want_frames(1);

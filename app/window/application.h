@@ -10,6 +10,7 @@
 #include "window/host.h"
 #include "window/keyboard.h"
 #include "window/slide_pictures.h"
+#include "window/slide_saver.h"
 
 namespace headlight {
 
@@ -59,6 +60,7 @@ private:
     Keyboard keyboard_;
     Frame frame_;
     SlidePictures slide_pictures_;
+    SlideSaver slide_saver_;
     Harness harness_;
     std::string file_to_drop_;  // from the command line, until a model is open
     std::unique_ptr<EndSignals> end_signals_;

@@ -34,9 +34,11 @@ public:
     bool busy() const { return saving_.valid() || previewing_.valid() || copying_.valid(); }
     void close();
 
+    /// Lays out the view as a page.
+    ViewPage page_to_save();
+
 private:
     FigureStyle style_to_save(size_t view) const;
-    ViewPage page_to_save();
     bool settle_path();
     void save_picture();
     void save_workspace_file();

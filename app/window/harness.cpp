@@ -12,6 +12,7 @@
 #include "io/output_file.h"
 #include "paint/layout.h"
 #include "panels/menus.h"
+#include "panels/present.h"
 #include "window/report.h"
 
 namespace headlight {
@@ -48,7 +49,8 @@ bool Harness::measured_enough() const {
 /// Whether nothing is being computed, opened, written or fetched.
 bool Harness::quiet() const {
     return state_.answer && !state_.worker->busy() && !state_.worker->opening() && measured_enough() &&
-           !exporter_.busy() && !fetcher_.busy() && !state_.session.of<FetchState>().request;
+           state_.session.of<SlidesPdf>().path.empty() && !exporter_.busy() && !fetcher_.busy() &&
+           !state_.session.of<FetchState>().request;
 }
 
 bool Harness::settled() const {

@@ -4,7 +4,9 @@
 #include <cairo.h>
 #include <pango/pangocairo.h>
 
+#include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -59,6 +61,8 @@ class OutputFile;
 Status draw_png(OutputFile& out, const Drawing& drawing, const std::string& name);
 Status draw_svg(OutputFile& out, const Drawing& drawing, const std::string& name);
 Status draw_pdf(OutputFile& out, const Drawing& drawing, const std::string& name);
+/// Writes drawings as the pages of one PDF.
+Status write_pdf(const std::filesystem::path& path, std::span<const Drawing> pages);
 /// Fails where it would not fit into memory, or into the formats.
 Status check_page_size(const Drawing& drawing);
 

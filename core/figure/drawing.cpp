@@ -141,6 +141,23 @@ Status draw_pdf(OutputFile& out, const Drawing& drawing, const std::string& name
     return success();
 }
 
+Status write_pdf(const std::filesystem::path& path, std::span<const Drawing> pages) {
+    HEADLIGHT_CHECK(!pages.empty());
+    TRY(const auto out, OutputFile::create(path));
+    const auto points = [](double pixels) { return pixels * kPointsPerPixel; };
+    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
+        write_bytes, out.get(), points(pages[0].page.width), points(pages[0].page.height)));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
+                                   "2000-01-01T00:00:00Z");  // same bytes on every run
+    for (const Drawing& page : pages) {
+        cairo_pdf_surface_set_size(surface.get(), points(page.page.width), points(page.page.height));
+        TRY_STATUS(draw_on(surface.get(), page, kPointsPerPixel, display_path(path)));
+        cairo_surface_show_page(surface.get());
+    }
+    cairo_surface_finish(surface.get());
+    return out->commit();
+}
+
 Status draw_svg(OutputFile& out, const Drawing& drawing, const std::string&) {
     TRY(const std::string text, svg_text(drawing));
     out.write(text);
