@@ -1,4 +1,5 @@
 // Tests an attention block part by part, and what a translator's choices depend on.
+#include <algorithm>
 #include <cmath>
 
 #include "helpers.h"
@@ -87,7 +88,8 @@ TEST_CASE("learn three uses: der, die and das, and the noun each depends on") {
     const Translated t =
         *translate(translator(), "The man, the woman and the child are here.", pool, nullptr);
     CHECK(t.text == "Der Mann, die Frau und das Kind sind hier.");
-    const auto choices = *word_choices(t, {"der", "die", "das"}, pool, nullptr);
+    auto choices = word_choices(t, {"der", "die", "das"}, pool);
+    REQUIRE(find_grounds(t, pool, nullptr, choices));
     REQUIRE(choices.size() == 3);
     for (int i = 0; i < 3; ++i) {
         CAPTURE(i);
@@ -99,6 +101,39 @@ TEST_CASE("learn three uses: der, die and das, and the noun each depends on") {
     }
     CHECK(choices[0].words == std::vector<std::string>{"Der", "Die", "Das"});
     CHECK(choices[1].words[1] == "die");
+}
+
+TEST_CASE(
+    "learn three uses: every written word looks at its own source word, and hidden nouns change articles") {
+    ThreadPool pool(2);
+    const Translated t =
+        *translate(translator(), "The man, the woman and the child are here.", pool, nullptr);
+    const Matrix cross = alignment_pattern(*t.trace);
+    const int last = t.trace->config().blocks() - 1, heads = t.trace->config().heads(last);
+    float sum = 0;
+    for (int head = 0; head < heads; ++head) sum += t.trace->pattern(last, head)(1, 1);
+    CHECK(cross(1, 1) == doctest::Approx(sum / float(heads)));
+    const std::vector<std::pair<std::string, std::string>> pairs{
+        {"Mann", "man"}, {"die", "the"}, {"Frau", "woman"}, {"das", "the"}, {"Kind", "child"}};
+    for (const auto& pair : pairs) {
+        const std::string &written = pair.first, &source = pair.second;
+        CAPTURE(written);
+        const auto row = std::find_if(t.written.begin(), t.written.end(),
+                                      [&](const std::string& label) { return label.ends_with(written); });
+        REQUIRE(row != t.written.end());
+        Index best = 0;
+        cross.row(row - t.written.begin()).maxCoeff(&best);
+        CHECK(t.source[best].ends_with(source));
+    }
+    int changed = 0;
+    for (const WordChoice& choice : word_choices(t, {"der", "die", "das"}, pool)) {
+        const auto noun = *hide_noun(t, choice, cross, pool, nullptr);
+        REQUIRE(noun.has_value());
+        CHECK(noun->tokens.size() == 1);
+        CHECK(noun->probabilities[choice.chosen] < 0.5f);
+        changed += noun->most_probable != t.ids[choice.row];
+    }
+    CHECK(changed == 3);
 }
 
 TEST_CASE("learn three uses: columns, heads and words") {
@@ -122,9 +157,11 @@ TEST_CASE("learn three uses: a page has the three patterns, the choices, the sen
     in.trace = t.trace.get();
     in.model = t.trace->model.get();
     const learn::Page page = *three_uses_page(in, {}, pool);
-    REQUIRE(page.blocks.size() >= 5);
-    for (int i = 0; i < 3; ++i) CHECK(std::holds_alternative<learn::Grid>(page.blocks[i]));
-    const auto& decoder = std::get<learn::Grid>(page.blocks[1]);
+    REQUIRE(page.blocks.size() >= 6);
+    CHECK(std::get<learn::Words>(page.blocks[0]).text.starts_with("Hide “tree”, and “Der” falls"));
+    for (int i = 1; i < 4; ++i) CHECK(std::holds_alternative<learn::Grid>(page.blocks[i]));
+    CHECK(std::get<learn::Grid>(page.blocks[3]).rows_are == "word that is being written");
+    const auto& decoder = std::get<learn::Grid>(page.blocks[2]);
     CHECK(std::isnan(decoder.values(0, 1)));  // later words are masked
     CHECK(std::holds_alternative<learn::Table>(page.blocks.back()));
     CHECK(!three_uses_page({}, {}, pool));

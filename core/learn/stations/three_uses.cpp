@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <variant>
 
+#include "analysis/comparison/word_alignment.h"
+#include "analysis/prediction/predict.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "learn/block_parts.h"
@@ -27,6 +30,21 @@ AttentionHead head_of(const StationInput& in, const ThreeUsesState& state, const
     return chosen ? AttentionHead{in.block, in.head} : sharpest_head(trace, kind);
 }
 
+/// Holds how the written words look at the source: by the user's head, or the mean of the last layer.
+struct CrossView {
+    Matrix pattern;     // [written, source]
+    std::string title;  // "mean of cross 2"
+};
+
+CrossView cross_view(const StationInput& in, const ThreeUsesState& state, const Trace& trace) {
+    const ModelConfig& c = trace.config();
+    const bool chosen =
+        state.chosen && c.has_head({in.block, in.head}) && c.block(in.block).kind == AttentionKind::cross;
+    if (chosen) return {trace.pattern(in.block, in.head), "head " + in_model(trace, {in.block, in.head})};
+    const int last = cross_block(c, c.blocks() - 1);
+    return {alignment_pattern(trace), "mean of " + block_name(c, last)};
+}
+
 /// Shows the pattern of one use; masked cells are empty.
 Grid use_grid(const Trace& trace, AttentionHead head, const std::string& title,
               const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
@@ -42,8 +60,8 @@ Grid use_grid(const Trace& trace, AttentionHead head, const std::string& title,
             (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights)};
 }
 
-void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState& state, AttentionHead cross,
-              Page& page) {
+void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState& state,
+              const CrossView& cross, Page& page) {
     const Trace& trace = *t.trace;
     const auto head = [&](AttentionKind kind) { return head_of(in, state, trace, kind); };
     const auto read = token_labels(trace, 1);
@@ -53,7 +71,12 @@ void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState&
         use_grid(trace, head(AttentionKind::encoder), "Encoder reads itself", t.source, t.source));
     page.blocks.push_back(
         use_grid(trace, head(AttentionKind::decoder), "Decoder reads what it wrote", read, read));
-    page.blocks.push_back(use_grid(trace, cross, "Decoder reads the encoder", chose, t.source));
+    page.blocks.push_back(Grid{.title = "Decoder reads the encoder, " + cross.title,
+                               .rows_are = "word that is being written",
+                               .columns_are = "word of the source",
+                               .rows = chose,
+                               .columns = t.source,
+                               .values = cross.pattern});
 }
 
 /// "der 0.97, die 0.02, das 0.01".
@@ -64,18 +87,79 @@ std::string choice_text(const WordChoice& c) {
     return out;
 }
 
-BarRows::Row article_row(const Translated& t, const Matrix& pattern, const WordChoice& c) {
-    std::string title = t.written[c.row];
-    if (c.row + 1 < isize(t.written)) title += " " + t.written[c.row + 1];
-    const auto row = pattern.row(c.row);
-    std::string ground;
-    if (c.rests_on >= 0) ground = "without “" + t.source[c.rests_on] + "”: " + decimals(double(c.without), 2);
-    return {.title = title,
-            .formula = choice_text(c),
-            .source = ground,
+/// Pairs an article with what it becomes without its noun.
+struct Article {
+    WordChoice choice;
+    std::optional<HiddenNoun> noun;
+
+    float before() const { return choice.probabilities[choice.chosen]; }
+    float after() const { return noun->probabilities[choice.chosen]; }
+    bool changes(const Translated& t) const { return noun && noun->most_probable != t.ids[choice.row]; }
+    std::string name(const Translated& t) const {
+        return t.written[choice.row] + (noun ? " " + noun->written : "");
+    }
+};
+
+Result<std::vector<Article>> articles_of(const Translated& t, const Matrix& cross, ThreadPool& pool,
+                                         const CancelFlag* cancel) {
+    std::vector<Article> out;
+    for (WordChoice& choice : word_choices(t, kArticles, pool)) {
+        TRY(auto noun, hide_noun(t, choice, cross, pool, cancel));
+        out.push_back({std::move(choice), std::move(noun)});
+    }
+    return out;
+}
+
+BarRows::Row article_row(const Translated& t, const Matrix& pattern, const Article& article) {
+    const auto row = pattern.row(article.choice.row);
+    std::string hidden;
+    if (article.noun)
+        hidden = in_quotes(article.noun->source) + " hidden: " + decimals(double(article.after()), 2);
+    return {.title = article.name(t),
+            .formula = choice_text(article.choice),
+            .source = hidden,
             .values = {row.data(), row.data() + row.size()},
             .note = "row of cross-attention",
             .emphasized = true};
+}
+
+/// Tabulates each article with its noun in sight and hidden.
+Table noun_table(const Translated& t, const std::vector<Article>& articles) {
+    Table out{.title = "Hide the noun", .columns = {"", "der", "die", "das", "it writes"}};
+    const auto add = [&](const std::string& name, const std::vector<float>& p, int id) {
+        std::vector<TableCell> cells{words_cell(name)};
+        for (const float each : p) cells.push_back(number_cell(double(each)));
+        cells.push_back(words_cell(prediction_label(*t.trace->model, id)));
+        add_cells(out, cells);
+    };
+    for (const Article& a : articles) {
+        add(a.name(t), a.choice.probabilities, t.ids[a.choice.row]);
+        if (a.noun)
+            add(a.name(t) + ", " + in_quotes(a.noun->source) + " hidden", a.noun->probabilities,
+                a.noun->most_probable);
+    }
+    return out;
+}
+
+/// Says what hiding a noun does: where the article changes, else where it falls most.
+std::optional<Words> noun_finding(const Translated& t, const std::vector<Article>& articles) {
+    const Article* told = nullptr;
+    for (const Article& a : articles) {
+        if (!a.noun) continue;
+        const bool better =
+            !told || a.changes(t) > told->changes(t) ||
+            (a.changes(t) == told->changes(t) && a.before() - a.after() > told->before() - told->after());
+        if (better) told = &a;
+    }
+    if (!told) return std::nullopt;
+    const std::string fall =
+        " from " + decimals(double(told->before()), 2) + " to " + decimals(double(told->after()), 2);
+    const std::string article = in_quotes(t.written[told->choice.row]);
+    return Words{
+        "Hide " + in_quotes(told->noun->source) + ", and " + article + " falls" + fall +
+        (told->changes(t)
+             ? ": it writes " + in_quotes(prediction_label(*t.trace->model, told->noun->most_probable)) + "."
+             : " and stays: other words of this sentence still tell.")};
 }
 
 bool is_word(const std::string& label) {
@@ -83,26 +167,30 @@ bool is_word(const std::string& label) {
                        [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
-/// Shows each source token's largest weight from a written one; marks the smallest as dropped.
-BarRows::Row dropped_row(const Translated& t, const Matrix& pattern) {
+/// Shows each source token's largest weight from a written one, and names the least.
+BarRows::Row least_row(const Translated& t, const Matrix& pattern) {
     const Vector max = most_looked_at(pattern);
     int min = -1;
     for (int i = 0; i + 1 < isize(t.source); ++i)
         if (is_word(t.source[i]) && (min < 0 || max[i] < max[min])) min = i;
-    return {.title = "The word that is dropped",
-            .formula = "largest weight of each column",
-            .source = "what no written word looks at",
-            .values = {max.begin(), max.end()},
-            .note = min < 0 ? "" : "least: “" + t.source[min] + "” " + decimals(double(max[min]), 2)};
+    bool dropped = min >= 0;
+    for (Index row = 0; row < pattern.rows() && dropped; ++row) {
+        Index strongest = 0;
+        pattern.row(row).maxCoeff(&strongest);
+        dropped = strongest != min;
+    }
+    return {
+        .title = "Looked at least",
+        .formula = "largest weight of each column",
+        .source = dropped ? in_quotes(t.source[min]) + " is no row's strongest" : "",
+        .values = {max.begin(), max.end()},
+        .note = min < 0 ? "" : "least: " + in_quotes(t.source[min]) + " " + decimals(double(max[min]), 2)};
 }
 
-Result<BarRows> choice_bars(const Translated& t, AttentionHead cross, ThreadPool& pool,
-                            const CancelFlag* cancel) {
-    const Matrix pattern = t.trace->pattern(cross.block, cross.head);
-    TRY(const auto articles, word_choices(t, kArticles, pool, cancel));
+BarRows choice_bars(const Translated& t, const Matrix& cross, const std::vector<Article>& articles) {
     BarRows out{.columns = t.source};
-    for (const WordChoice& choice : articles) out.rows.push_back(article_row(t, pattern, choice));
-    out.rows.push_back(dropped_row(t, pattern));
+    for (const Article& article : articles) out.rows.push_back(article_row(t, cross, article));
+    out.rows.push_back(least_row(t, cross));
     return out;
 }
 
@@ -160,7 +248,8 @@ Result<std::optional<Table>> measured_pronouns(const StationInput& in, ThreadPoo
                        in_model(*in.trace, head),
               .columns = {"", "it → animal", "it → street", "er", "sie", "es", "rests on", "translation"}};
     for (const ItSentence& s : sentences) {
-        TRY(const auto choices, word_choices(s.translated, kPronouns, pool, in.cancel));
+        auto choices = word_choices(s.translated, kPronouns, pool);
+        TRY_STATUS(find_grounds(s.translated, pool, in.cancel, choices));
         std::vector<TableCell> cells{words_cell(s.last), number_cell(double(s.looks_at(head, s.animal))),
                                      number_cell(double(s.looks_at(head, s.street)))};
         const double nothing = std::numeric_limits<double>::quiet_NaN();
@@ -168,7 +257,7 @@ Result<std::optional<Table>> measured_pronouns(const StationInput& in, ThreadPoo
             cells.push_back(number_cell(choices.empty() ? nothing : double(choices[0].probabilities[i])));
         const bool known = !choices.empty() && choices[0].rests_on >= 0;
         cells.push_back(words_cell(known ? s.translated.source[choices[0].rests_on] : "—"));
-        cells.push_back(words_cell(shorten_middle(s.translated.text, 58)));
+        cells.push_back(words_cell(s.translated.text));
         add_cells(out, cells);
     }
     return std::optional(std::move(out));
@@ -214,10 +303,12 @@ Result<Page> three_uses_page(const StationInput& input, const ThreeUsesState& st
     TRY(const Translated t,
         translate(input.trace->model, input.trace->request.inputs[0], pool, input.cancel));
     page.note = shorten_middle(t.text, 90);
-    const AttentionHead cross = head_of(input, state, *t.trace, AttentionKind::cross);
+    const CrossView cross = cross_view(input, state, *t.trace);
+    TRY(const auto articles, articles_of(t, cross.pattern, pool, input.cancel));
+    if (auto finding = noun_finding(t, articles)) page.blocks.push_back(std::move(*finding));
     add_uses(t, input, state, cross, page);
-    TRY(BarRows choices, choice_bars(t, cross, pool, input.cancel));
-    page.blocks.push_back(std::move(choices));
+    page.blocks.push_back(choice_bars(t, cross.pattern, articles));
+    if (!articles.empty()) page.blocks.push_back(noun_table(t, articles));
     if (state.tired_or_wide) {
         TRY(auto pronouns, pronoun_table(input, pool));
         if (pronouns) page.blocks.push_back(std::move(*pronouns));
