@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/comparison/words.h"
+#include "learn/heads_of_words.h"
 #include "learn/stations/no_weights.h"
 #include "learn/stations/qkv.h"
 #include "learn/stations/score_functions.h"
@@ -125,4 +127,43 @@ TEST_CASE("matrices for the article's words make the dog attend to its trait") {
     const Matrix z = grid_of(*page, "z = A · v").values;
     CHECK(z(8, 1) == doctest::Approx((2 * c + 2 * b) / all));
     CHECK(z(8, 0) == 0);
+}
+
+TEST_CASE("the identity is called a cut in a head that is narrower than X") {
+    Opened gpt2("gpt2", 1);
+    QkvState state;
+    state.query = MatrixSource::identity;
+    const auto page = qkv_page(gpt2.input, state, gpt2.pool);
+    REQUIRE(page);
+    const ModelConfig& c = gpt2.trace->config();
+    const std::string cut =
+        "cut to " + std::to_string(c.d_head(1)) + " of " + std::to_string(c.d_model) + " numbers";
+    CHECK(blocks_of<learn::Steps>(*page)[0].lines[0].what.find(cut) != std::string::npos);
+    CHECK(blocks_of<learn::Table>(*page)[0].title.find("only cut out") != std::string::npos);
+    state.small = true;  // three numbers and one head: square
+    const auto square = qkv_page(gpt2.input, state, gpt2.pool);
+    CHECK(blocks_of<learn::Steps>(*square)[0].lines[0].what == "q = X · M_q, identity");
+}
+
+TEST_CASE("heads that look at different words, and their mean") {
+    const auto trace = read_by_stories("Bark is very cute and he is a dog");
+    const int dog = trace->request.inputs[0].size() - 1;
+    const auto found = heads_of_words(*trace, 0, dog, 3);
+    REQUIRE(found.has_value());
+    REQUIRE(found->heads.size() == 3);
+    const auto words = word_numbers(trace->request.inputs[0].tokens);
+    for (int i = 0; i < 3; ++i) {
+        const HeadOfWord& h = found->heads[i];
+        CHECK(h.word + 1 < words[dog]);  // neither the word itself nor the one before it
+        CHECK(h.weight > 0.3f);
+        for (int other = 0; other < i; ++other) CHECK(found->heads[other].word != h.word);
+        float weight = 0;
+        const Matrix row = trace->pattern_rows(h.head.block, h.head.head, dog, 1);
+        for (int key = 0; key < row.cols(); ++key)
+            if (words[key] == h.word) weight += row(0, key);
+        CHECK(h.weight == doctest::Approx(weight));
+        CHECK(found->mean[h.word] < h.weight);
+    }
+    CHECK(found->mean.sum() == doctest::Approx(1).epsilon(1e-3));
+    CHECK(!heads_of_words(*trace, 0, 0, 3));  // the first word sees only itself
 }

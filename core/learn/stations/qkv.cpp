@@ -5,9 +5,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/quoted.h"
 #include "io/numbers.h"
+#include "learn/heads_of_words.h"
 #include "learn/normalizers.h"
 #include "learn/score_function_table.h"
 #include "learn/stations/qkv_heads.h"
@@ -81,6 +83,47 @@ std::vector<double> changes(const HeadOutcome& a, const HeadOutcome& chosen, con
             double((a.z - chosen.z).norm() / std::max(chosen.z.norm(), 1e-20f))};
 }
 
+/// Shows the heads of the selected token that look at different words, and their mean, which hides that.
+std::optional<BarRows> heads_apart(const StationInput& in) {
+    constexpr int kHeads = 3;
+    const ModelConfig& c = in.trace->config();
+    const int stack = c.block(in.block).stack;
+    if (in.trace->request.inputs[stack].picture) return std::nullopt;
+    const int query = in.query_of(in.trace->request.inputs[stack].size());
+    const auto found = heads_of_words(*in.trace, stack, query, kHeads);
+    if (!found) return std::nullopt;
+    BarRows out{found->words, {}, {query, found->first_tokens}};
+    const auto note = [](const Vector& row) { return "entropy " + decimals(entropy_bits(row), 2) + " bits"; };
+    std::string all;
+    for (int i = 0; i < isize(found->heads); ++i) {
+        const HeadOfWord& head = found->heads[i];
+        const Vector row = found->rows.row(i).transpose();
+        const std::string name = head_name(c, head.head);
+        out.rows.push_back({.title = "Head " + name,
+                            .formula = "looks most at " + in_quotes(found->words[head.word]),
+                            .source = decimals(double(head.weight), 2) + ", the most of all heads",
+                            .values = {row.begin(), row.end()},
+                            .note = note(row)});
+        all += (i ? " + " : "") + name;
+    }
+    float most = 0;
+    for (const HeadOfWord& head : found->heads) most = std::max(most, found->mean[head.word]);
+    out.rows.push_back({.title = "Their mean",
+                        .formula = "(" + all + ") ÷ " + std::to_string(found->heads.size()),
+                        .source = "at most " + decimals(double(most), 2) + " on any of these words",
+                        .values = {found->mean.begin(), found->mean.end()},
+                        .note = note(found->mean),
+                        .emphasized = true});
+    return out;
+}
+
+/// Says why q, k and v are three, by the head's own numbers.
+Words why_three(const HeadVectors& h) {
+    return {"Why three? One matrix for q and k would make scores symmetric; here their asymmetry is " +
+            decimals(double(asymmetry(dot_scores(h.q, h.k))), 2) +
+            ". With a v of its own, a word is found by one thing and passes on another."};
+}
+
 /// Shows the selected head with two of three matrices replaced by identities.
 Table identities(const StationInput& in, const HeadInputs& x, const QkvState& state,
                  const HeadOutcome& chosen) {
@@ -90,9 +133,11 @@ Table identities(const StationInput& in, const HeadInputs& x, const QkvState& st
          {"M_q alone", {state.query, kIdentity, kIdentity}},
          {"M_k alone", {kIdentity, state.key, kIdentity}},
          {"M_v alone", {kIdentity, kIdentity, state.value}},
-         {"none: all identity", {kIdentity, kIdentity, kIdentity}}}};
+         {"none of them", {kIdentity, kIdentity, kIdentity}}}};
     Table out;
-    out.title = "When the other two matrices are the identity, " + head_label(in, x, x.heads.front());
+    out.title = (x.width < x.x_q.cols() ? "When the other two only cut out " + kept_numbers(x) + ", "
+                                        : std::string("When the other two matrices are the identity, ")) +
+                head_label(in, x, x.heads.front());
     out.columns = {"kept",           "asymmetry of q·k",         "weight on itself",
                    "entropy (bits)", "weight on other keys now", "change of z"};
     for (const auto& [name, sources] : rows) {
@@ -179,7 +224,7 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
 
 Words finding_of_heads(const HeadInputs& x, const HeadOutcome& first) {
     const int best = best_key(x.words, first);
-    return {in_quotes(x.words.queries[x.words.query]) + " asks with its q, every word answers with its k. " +
+    return {in_quotes(x.words.queries[x.words.query]) + " asks with q, every word answers with k: " +
             in_quotes(x.words.keys[best]) + " fits best and sends " +
             decimals(100 * double(first.weights(x.words.query, best)), 0) + " % of what arrives, its v."};
 }
@@ -195,11 +240,14 @@ Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool&
     Page page;
     page.note = x.small ? x.words.origin : x.words.origin + ", " + in.trace->model->name;
     page.limits = {{"heads", x.small ? 3 : in.trace->config().heads(in.block)}};
-    page.blocks = {finding_of_heads(x, outcomes.front()), shapes(x, sources), heads_bars(in, x, outcomes),
-                   identities(in, x, state, outcomes.front())};
-    for (Block& block :
-         grids(x, state, head_vectors(in, x, x.heads.front(), sources, state), outcomes.front()))
-        page.blocks.push_back(std::move(block));
+    const HeadVectors first = head_vectors(in, x, x.heads.front(), sources, state);
+    page.blocks = {finding_of_heads(x, outcomes.front()), heads_bars(in, x, outcomes)};
+    if (x.words.one_text) page.blocks.push_back(why_three(first));
+    if (!x.small)
+        if (auto apart = heads_apart(in)) page.blocks.push_back(std::move(*apart));
+    page.blocks.push_back(shapes(x, sources));
+    page.blocks.push_back(identities(in, x, state, outcomes.front()));
+    for (Block& block : grids(x, state, first, outcomes.front())) page.blocks.push_back(std::move(block));
     page.blocks.push_back(what_is_added(in, x, outcomes, pool));
     return page;
 }

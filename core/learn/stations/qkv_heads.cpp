@@ -100,9 +100,14 @@ HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, co
 
 std::string source_name(MatrixSource source, const HeadInputs& x) {
     static constexpr std::array kNames{"the head", "random", "identity", "by hand"};
-    if (x.small && source == MatrixSource::head) return "chosen for these words";
-    if (!x.small && source == MatrixSource::by_hand) return "identity";
+    if (x.small && source == MatrixSource::head) return "chosen for the article's words";
+    const bool identity = source == MatrixSource::identity || (!x.small && source == MatrixSource::by_hand);
+    if (identity && x.width < x.x_q.cols()) return "identity, cut to " + kept_numbers(x);
     return kNames[static_cast<int>(source)];
+}
+
+std::string kept_numbers(const HeadInputs& x) {
+    return std::to_string(x.width) + " of " + std::to_string(x.x_q.cols()) + " numbers";
 }
 
 Matrix project_heads(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,

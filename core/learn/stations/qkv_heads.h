@@ -31,8 +31,11 @@ HeadInputs model_inputs(const StationInput& in, const QkvState& state, ThreadPoo
 /// Returns columns of M [d, d_head] for one head: its part of the whole matrix. `which`: 0 M_q, 1 M_k, 2 M_v.
 /// Small vectors have matrices of our own instead of a head's.
 Matrix matrix_of(MatrixSource source, const HeadInputs& x, int head, int which, const QkvState& state);
-/// Names a source, also if the station cannot use it and takes the identity instead.
+/// Names a source, also if the station cannot use it and takes the identity instead. A head's matrices are
+/// not square: there the identity keeps the head's own numbers of X and drops the rest.
 std::string source_name(MatrixSource source, const HeadInputs& x);
+/// "32 of 256 numbers": what the identity keeps in one head.
+std::string kept_numbers(const HeadInputs& x);
 
 HeadVectors head_vectors(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& sources,
                          const QkvState& state);
