@@ -13,7 +13,7 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kPlotLeft = 60, kPlotFoot = 44;
-constexpr int kPageColors = 4;  // colors assigned by the page
+constexpr int kPageColors = 5;  // colors assigned by the page
 
 struct PlotAxis {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -236,6 +236,21 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     return plot.r.bottom() + kPlotFoot - at.y;
 }
 
+namespace {
+
+/// Draws a vector with its head; a short one has a shorter head.
+void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color) {
+    constexpr float kHead = 9, kSpread = 0.45f, kThick = 1.5f;
+    const float dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
+    ui.stroke(from, to, color, kThick);
+    if (length < 1) return;
+    const float head = std::min(kHead, length / 2), x = dx / length * head, y = dy / length * head;
+    for (const float side : {kSpread, -kSpread})
+        ui.stroke(to, {to.x - x - side * y, to.y - y + side * x}, color, kThick);
+}
+
+}  // namespace
+
 float draw_plane(BlockPen& pen, ImVec2 at, float width, const Plane& plane) {
     Ui& ui = pen.ui;
     const float top = at.y + draw_block_title(pen, at, width, plane.title), wide = std::min(width, 640.0f);
@@ -249,11 +264,16 @@ float draw_plane(BlockPen& pen, ImVec2 at, float width, const Plane& plane) {
     ui.frame(r, ui.colors->l1);
     ui.hairline(r.x, r.middle_y(), r.right(), r.middle_y());
     ui.hairline(r.middle_x(), r.y, r.middle_x(), r.bottom());
+    for (const auto& p : plane.points)
+        if (plane.arrows)
+            draw_arrow(ui, {r.middle_x(), r.middle_y()}, place(p),
+                       p.emphasized ? ui.colors->accent : ui.colors->t3);
     LabelPlacer labels(r);
     for (const bool emphasized : {true, false})
         for (const auto& p : plane.points) {
             if (p.emphasized != emphasized) continue;
-            ui.disc(place(p), emphasized ? 4.5f : 3.0f, emphasized ? ui.colors->accent : ui.colors->t3);
+            if (!plane.arrows)
+                ui.disc(place(p), emphasized ? 4.5f : 3.0f, emphasized ? ui.colors->accent : ui.colors->t3);
             labels.draw(ui, {r.middle_x(), r.middle_y()}, place(p), p.name,
                         emphasized ? ui.colors->accent_text : ui.colors->t1, emphasized);
         }

@@ -2,6 +2,9 @@
 #include "learn/nearest_tokens.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -12,6 +15,14 @@ namespace headlight {
 namespace {
 
 constexpr int kRowsAtOnce = 1024;
+
+/// Returns whether a text holds only letters; bytes beyond ASCII count as such.
+bool all_letters(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        const unsigned char byte = as_byte(c);
+        return byte >= 0x80 || std::isalpha(byte);
+    });
+}
 
 /// [vectors, vocab]: the cosine of every row with unit vectors; −2 for zero rows.
 Matrix cosines_to(const Linear& table, const Matrix& units, ThreadPool& pool) {
@@ -58,6 +69,29 @@ Matrix table_rows(const Linear& table, const std::vector<int>& ids) {
     for (int i = 0; i < isize(ids); ++i) {
         HEADLIGHT_CHECK(ids[i] >= 0 && ids[i] < table.out);
         table.read(ids[i], 0, table.in, out.row(i).data());
+    }
+    return out;
+}
+
+std::vector<bool> whole_words(const Tokenizer& tokenizer, int count) {
+    constexpr double kSoon = 1.15;
+    bool merged = false;             // WordPiece marks what continues a word instead, "##s"
+    std::map<std::string, int> ids;  // of tokens that begin a word, by their letters
+    for (int id = 0; id < count; ++id) {
+        const std::string bytes = tokenizer.bytes(id);
+        const bool spaced = bytes.starts_with(" ");
+        const std::string word = spaced ? bytes.substr(1) : bytes;
+        if (word.empty() || !all_letters(word) || (merged && !spaced)) continue;
+        if (spaced && !std::exchange(merged, true)) ids.clear();
+        ids.emplace(word, id);
+    }
+    std::vector<bool> out(count, false);
+    for (auto at = ids.begin(); at != ids.end(); ++at) {
+        bool whole = true;
+        for (auto longer = std::next(at);
+             merged && longer != ids.end() && longer->first.starts_with(at->first); ++longer)
+            whole = whole && longer->second > kSoon * at->second;
+        out[at->second] = whole;
     }
     return out;
 }

@@ -21,6 +21,11 @@ std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matri
 /// Returns the rows of a table [vocab, d] with these ids.
 Matrix table_rows(const Linear& table, const std::vector<int>& ids);
 
+/// Says for each of the first `count` tokens whether it stands for a whole word: it begins one, has letters
+/// alone, and, where tokens come of merging, no longer token that begins with it came into the vocabulary
+/// before it or soon after (within 15 % of its rank): "holid" beside "holiday" is a leftover.
+std::vector<bool> whole_words(const Tokenizer& tokenizer, int count);
+
 /// Tokenizes a word as in the middle of a text, without special tokens. Fails without a tokenizer or tokens.
 Result<std::vector<int>> ids_of_word(const Model& model, const std::string& word);
 

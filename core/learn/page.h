@@ -70,7 +70,7 @@ struct Curves {
     std::string mark_name = "";
 };
 
-/// Shows named points in a plane: the embedding space.
+/// Shows named points in a plane: the embedding space, or vectors.
 struct Plane {
     struct Point {
         std::string name = "";
@@ -79,6 +79,7 @@ struct Plane {
     };
     std::string title = "";
     std::vector<Point> points = {};
+    bool arrows = false;  // from the origin to each point: vectors
 };
 
 /// Writes out a computation, line by line, as with a pencil: "q · k₁ = 1·2 + 0·1 = 2".

@@ -71,6 +71,12 @@ ScoreParameters ScoreParameters::random(Index d, Index keys, uint32_t seed) {
 
 std::span<const ScoreKind> score_functions() { return kScores; }
 
+ScoreCost dot_cost(int64_t n, int64_t m, int64_t d) { return {n * m * d, 0, n * m}; }
+
+ScoreCost additive_cost(int64_t n, int64_t m, int64_t d, int64_t h) {
+    return {(n + m) * d * h + n * m * h, n * m * h, n * m + n * m * h};
+}
+
 Matrix dot_scores(ConstMatrixRef q, ConstMatrixRef k) { return q * k.transpose(); }
 
 Matrix scaled_dot_scores(ConstMatrixRef q, ConstMatrixRef k) { return q * k.transpose() / root(q.cols()); }

@@ -34,6 +34,17 @@ struct ScoreKind {
 /// Follows the order of ScoreFunction.
 std::span<const ScoreKind> score_functions();
 
+/// Counts what one function costs for n queries, m keys of width d and an additive score's hidden width h.
+struct ScoreCost {
+    int64_t products = 0;  // multiplications, each with an addition
+    int64_t tanhs = 0;
+    int64_t kept = 0;  // numbers that a backward pass needs: scores, and each pair's hidden numbers
+};
+/// n m d products; n m scores.
+ScoreCost dot_cost(int64_t n, int64_t m, int64_t d);
+/// (n + m) d h for W₁ q and W₂ k, n m h for v; n m h hyperbolic tangents.
+ScoreCost additive_cost(int64_t n, int64_t m, int64_t d, int64_t h);
+
 /// q · k.
 Matrix dot_scores(ConstMatrixRef q, ConstMatrixRef k);
 /// q · k / √d, d: the columns of q.

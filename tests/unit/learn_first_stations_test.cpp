@@ -1,6 +1,7 @@
 // Tests the stations no-weights, database and score-functions: by hand, and on reference models.
 #include <cmath>
 
+#include "learn/nearest_tokens.h"
 #include "learn/stations/database.h"
 #include "learn/stations/embedding_space.h"
 #include "learn/stations/no_weights.h"
@@ -10,6 +11,15 @@
 
 using namespace headlight;
 using namespace headlight::learn;
+
+namespace {
+
+const std::shared_ptr<const Model>& stories() {
+    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    return model;
+}
+
+}  // namespace
 
 TEST_CASE("attention without weights, by hand") {
     Matrix v(2, 2);
@@ -64,9 +74,10 @@ TEST_CASE("attention without weights on a model, in any order") {
         const auto page = no_weights_page(gpt2.input, state, gpt2.pool);
         REQUIRE(page);
         check_page(*page);
-        CHECK(sum_of(blocks_of<BarRows>(*page)[0].rows[0]) == doctest::Approx(1));
-        CHECK(grid_of(*page, "Scores S")
-                  .values.isApprox(grid_of(*page, "Scores S").values.transpose().eval(), 1e-5f));
+        const auto rows = blocks_of<BarRows>(*page)[0].rows;
+        CHECK(sum_of(rows[1]) == doctest::Approx(1));
+        CHECK(rows[0].all->isApprox(rows[0].all->transpose().eval(), 1e-5f));
+        CHECK(page->blocks.size() <= 8);
         state.shuffle = 3;
         const auto shuffled = no_weights_page(gpt2.input, state, gpt2.pool);
         CHECK(shuffled->note.find("shuffled") != std::string::npos);
@@ -74,13 +85,64 @@ TEST_CASE("attention without weights on a model, in any order") {
     }
 }
 
+TEST_CASE("words without numbers of their own get the model's, flattened, or are called made up") {
+    CHECK(unknown_words({"Bark", "Lily", "dog", "Lily", "gave"}) == std::vector<std::string>{"Lily", "gave"});
+    StationInput input;
+    ThreadPool pool(2);
+    input.text = "Lily gave Bark a ball";
+    const auto alone = no_weights_page(input, {}, pool);
+    CHECK(blocks_of<learn::Words>(*alone)[0].text.find("made-up numbers") != std::string::npos);
+    TextInput typed;
+    typed.text = input.text;
+    const auto trace = *run_trace(stories(), {encode_input(*stories(), typed)->sequences, {}}, pool);
+    input.trace = trace.get();
+    input.model = trace->model.get();
+    const auto page = no_weights_page(input, {}, pool);
+    check_page(*page);
+    CHECK(page->note.find("% of the spread of embeddings of stories") != std::string::npos);
+    CHECK(blocks_of<learn::Words>(*page)[0].text.find("made-up") == std::string::npos);
+    const Matrix v = grid_of(*page, "V").values;
+    CHECK(v.cols() == 3);
+    CHECK(v.rowwise().norm().maxCoeff() == doctest::Approx(2.5).epsilon(0.03));
+}
+
+TEST_CASE("flattened vectors keep a triangle as it is, and three numbers of four of a tetrahedron") {
+    Matrix right(3, 5);
+    right.setZero();
+    right(1, 2) = 3;
+    right(2, 4) = 4;  // sides 3, 4, 5
+    const Flattened flat = flatten(right);
+    CHECK(flat.kept == doctest::Approx(1));
+    const auto side = [&](int a, int b) { return (flat.vectors.row(a) - flat.vectors.row(b)).norm(); };
+    CHECK(side(0, 2) / side(0, 1) == doctest::Approx(4.0 / 3).epsilon(0.05));  // tenths
+    CHECK(side(1, 2) / side(0, 1) == doctest::Approx(5.0 / 3).epsilon(0.05));
+    CHECK(flatten(Matrix::Identity(5, 5)).kept == doctest::Approx(0.75));  // of four equal directions
+}
+
+TEST_CASE("leftovers of merging are no words") {
+    const auto model = stories();
+    const Tokenizer& tokenizer = **model->tokenizer;
+    const std::vector<bool> whole = whole_words(tokenizer, tokenizer.size());
+    for (const char* word : {"Ġking", "Ġzebra", "Ġdog", "Ġlion", "Ġhappy"}) {
+        CAPTURE(word);
+        CHECK(whole[tokenizer.id_of(word)]);
+    }
+    for (const char* piece : {"Ġholid", "Ġexcla", "Ġdishwas", "Ġtig", "ing", ".", "Ġ3"}) {
+        CAPTURE(piece);
+        if (const int id = tokenizer.id_of(piece); id >= 0) CHECK(!whole[id]);
+    }
+}
+
 TEST_CASE("the neighbors of typed words are those of the model's table") {
     ThreadPool pool(2);
     const auto model = translator();
     const auto blocks = embedding_space(*model, "king, dog , ,", pool);
-    REQUIRE(blocks.size() == 2);
-    const auto& plane = std::get<Plane>(blocks[0]);
-    const auto& table = std::get<learn::Table>(blocks[1]);
+    REQUIRE(blocks.size() == 3);
+    CHECK(std::get<learn::Grid>(blocks[0]).values(0, 0) == doctest::Approx(1));
+    const auto& plane = std::get<Plane>(blocks[1]);
+    const auto& table = std::get<learn::Table>(blocks[2]);
+    const auto pieces = embedding_space(*model, "zyzzyva", pool);
+    CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("“zyzzyva” has no vector of one token"));
     CHECK(isize(table.rows) == 12);
     CHECK(table.values[0][2] >= table.values[1][2]);
     CHECK(table.values[0][2] < 1);
@@ -137,6 +199,16 @@ TEST_CASE("score functions and normalizers side by side") {
     check_page(*page);
     const auto bars = blocks_of<BarRows>(*page);
     REQUIRE(bars.size() == 2);
+    const Plane angles = blocks_of<Plane>(*page)[0];
+    CHECK(angles.arrows);
+    for (size_t i = 1; i < angles.points.size(); ++i) {  // q · k is the shadow on q times its length
+        const float dot = angles.points[i].x * angles.points[0].x;
+        bool found = false;
+        for (int key = 0; key < 5; ++key)
+            found = found || std::abs(gpt2.trace->q(1, 1).row(4).dot(gpt2.trace->k(1, 1).row(key)) - dot) <
+                                 1e-3f * (1 + std::abs(dot));
+        CHECK(found);
+    }
     CHECK(isize(bars[0].rows) == 7);
     CHECK(isize(bars[1].rows) == 4);
     for (const BarRows& block : bars)

@@ -203,3 +203,13 @@ TEST_CASE("the nearest rows of a table, by hand") {
     CHECK(nearest_rows(table, to, 1, pool)[0].size() == 1);
     CHECK(table_rows(table, {2, 1}).row(1) == Eigen::RowVector2f(0, 2));
 }
+
+TEST_CASE("learn scores: what dot and additive cost, by hand") {
+    const ScoreCost dot = dot_cost(2, 3, 4), additive = additive_cost(2, 3, 4, 5);
+    CHECK(dot.products == 24);
+    CHECK(dot.tanhs == 0);
+    CHECK(dot.kept == 6);
+    CHECK(additive.products == 5 * 4 * 5 + 2 * 3 * 5);
+    CHECK(additive.tanhs == 30);
+    CHECK(additive.kept == 36);
+}

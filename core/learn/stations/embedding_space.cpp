@@ -16,13 +16,13 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr int kNeighbors = 6, kMaxAsked = 8;
+constexpr int kNeighbors = 6, kMaxAsked = 8, kCandidates = 96;
 
 /// Holds the points of the plane: unit vectors, because neighbors have the largest cosine.
 struct Space {
     std::vector<Plane::Point> points;
     std::vector<Vector> vectors;
-    std::vector<std::string> unknown;
+    std::vector<std::string> unknown;  // without a token of their own
     Table table;
 };
 
@@ -41,31 +41,28 @@ void add_point(Space& space, const std::string& name, const Vector& vector, bool
     space.vectors.push_back(vector.normalized());
 }
 
-/// Holds a typed word: the mean of its tokens' vectors.
+/// Holds a typed word that is one token.
 struct AskedWord {
     std::string name;
-    std::vector<int> ids;
+    int id = 0;
     Vector vector;
 };
 
 std::optional<AskedWord> asked_word(const Model& model, const std::string& word) {
     const Linear& table = model.weights.stacks.front().token_embedding;
     const auto ids = ids_of_word(model, word);
-    if (!ids || *std::max_element(ids->begin(), ids->end()) >= table.out) return std::nullopt;
-    const int tokens = isize(*ids);
-    return AskedWord{tokens > 1 ? word + " (" + std::to_string(tokens) + " tokens)" : word, *ids,
-                     table_rows(table, *ids).colwise().mean().transpose()};
+    if (!ids || ids->size() != 1 || ids->front() >= table.out) return std::nullopt;
+    return AskedWord{word, ids->front(), table_rows(table, *ids).row(0).transpose()};
 }
 
-/// Adds the word's neighbors that can be named: no own tokens, parts of characters or repeated names.
-void add_neighbors(Space& space, const Model& model, const AskedWord& word,
-                   const std::vector<Neighbor>& near) {
+/// Adds the word's nearest whole words, without itself and repeated names.
+void add_neighbors(Space& space, const Model& model, const AskedWord& word, const std::vector<Neighbor>& near,
+                   const std::vector<bool>& whole) {
     int left = kNeighbors;
     for (const Neighbor& neighbor : near) {
         const std::string label = token_label(**model.tokenizer, neighbor.id);
-        const bool own = std::find(word.ids.begin(), word.ids.end(), neighbor.id) != word.ids.end();
-        const bool part = !is_valid_utf8((*model.tokenizer)->bytes(neighbor.id));
-        if (own || label.empty() || part || left-- <= 0) continue;
+        const bool own = lower_case(label) == lower_case(word.name);
+        if (own || !whole[neighbor.id] || left-- <= 0) continue;
         space.table.rows.push_back({word.name, label, decimals(double(neighbor.cosine), 2)});
         space.table.values.push_back({std::numeric_limits<double>::quiet_NaN(),
                                       std::numeric_limits<double>::quiet_NaN(), double(neighbor.cosine)});
@@ -92,8 +89,9 @@ void add_words(Space& space, const Model& model, const std::vector<std::string>&
         vectors.row(i) = words[i].vector.transpose();
         add_point(space, words[i].name, words[i].vector, true);
     }
-    const auto near = nearest_rows(table, vectors, 4 * kNeighbors, pool);
-    for (int i = 0; i < isize(words); ++i) add_neighbors(space, model, words[i], near[i]);
+    const auto near = nearest_rows(table, vectors, kCandidates, pool);
+    const std::vector<bool> whole = whole_words(**model.tokenizer, narrow<int>(table.out));
+    for (int i = 0; i < isize(words); ++i) add_neighbors(space, model, words[i], near[i], whole);
 }
 
 Plane plane_of(const Space& space) {
@@ -111,19 +109,42 @@ Plane plane_of(const Space& space) {
     return out;
 }
 
+/// Compares the words that were asked with each other.
+Grid asked_grid(const Space& space) {
+    std::vector<std::string> names;
+    std::vector<const Vector*> vectors;
+    for (size_t i = 0; i < space.points.size(); ++i)
+        if (space.points[i].emphasized) {
+            names.push_back(space.points[i].name);
+            vectors.push_back(&space.vectors[i]);
+        }
+    const int n = isize(names);
+    Grid out{"Cosine of the words asked", "", "", names, names, Matrix(n, n), true};
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) out.values(i, j) = vectors[i]->dot(*vectors[j]);
+    return out;
+}
+
+Words unknown_sentence(const std::vector<std::string>& words) {
+    std::string all;
+    for (size_t i = 0; i < words.size(); ++i)
+        all += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + in_quotes(words[i]);
+    return {all + (words.size() == 1 ? " has" : " have") +
+            " no vector of one token in the model's table: it reads such words in pieces."};
+}
+
 }  // namespace
 
 std::vector<Block> embedding_space(const Model& model, const std::string& words, ThreadPool& pool) {
     if (model.weights.stacks.empty() || !model.weights.stacks.front().token_embedding || !model.tokenizer)
         return {Words{"This model has no table of words; open a text model to see their neighbors."}};
     Space space;
-    space.table.title = "Nearest neighbors in the model's table";
+    space.table.title = "Nearest whole words in the model's table";
     space.table.columns = {"word", "neighbor", "cosine"};
     add_words(space, model, cut_at_commas(words), pool);
     std::vector<Block> out;
-    if (!space.points.empty()) out = {plane_of(space), space.table};
-    for (const std::string& word : space.unknown)
-        out.push_back(Words{"The model's table has no tokens for " + in_quotes(word) + "."});
+    if (!space.points.empty()) out = {asked_grid(space), plane_of(space), space.table};
+    if (!space.unknown.empty()) out.push_back(unknown_sentence(space.unknown));
     return out;
 }
 

@@ -42,6 +42,7 @@ struct WordVectors {
     Cells cells;         // their tokens in the sentence
     std::string origin;  // "after layer 2"
     bool by_hand = false;
+    std::vector<std::string> made_up = {};  // words whose vectors say nothing about them
 };
 
 Matrix scores_of(const Matrix& v, NoWeightsState::Scores scores) {
@@ -64,6 +65,7 @@ WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
     out.cells = cells_of_words(in, out.words);
     out.origin = small_origin(out.words);
     out.by_hand = true;
+    out.made_up = state.by_hand.empty() ? unknown_words(out.words) : std::vector<std::string>();
     return out;
 }
 
@@ -123,10 +125,24 @@ WordVectors of_model(const StationInput& in, const NoWeightsState& state) {
     return out;
 }
 
+/// Flattens the model's own vectors to three numbers per word, for words that have none here.
+WordVectors flattened(const StationInput& in, NoWeightsState state) {
+    state.vectors = NoWeightsState::Vectors::embeddings;
+    WordVectors out = of_model(in, state);
+    const Flattened three = flatten(out.vectors);
+    out.vectors = edited(state.by_hand, three.vectors);
+    out.origin = "three numbers per word, which keep " + decimals(100 * double(three.kept), 0) +
+                 " % of the spread of " + out.origin;
+    out.by_hand = true;
+    return out;
+}
+
 WordVectors word_vectors(const StationInput& in, const NoWeightsState& state) {
     const bool has_vectors = in.trace && in.trace->has_weights();
-    return has_vectors && state.vectors != NoWeightsState::Vectors::by_hand ? of_model(in, state)
-                                                                            : typed_by_hand(in, state);
+    if (has_vectors && state.vectors != NoWeightsState::Vectors::by_hand) return of_model(in, state);
+    const bool known = unknown_words(words_of(in.text)).empty();
+    return known || !has_vectors || in.trace->request.inputs.front().picture ? typed_by_hand(in, state)
+                                                                             : flattened(in, state);
 }
 
 void reorder(WordVectors& words, const std::vector<int>& order) {
@@ -150,15 +166,36 @@ Grid grid(const std::string& title, const WordVectors& w, const Matrix& values, 
     return out;
 }
 
+/// Shows the scores of the selected word, then its weights.
 BarRows bars(const WordVectors& w, const PlainAttention& a, const NoWeightsState& state) {
     static constexpr std::array kFormulas{"S = V · Vᵀ", "S = V · Vᵀ / √d", "S = cosine(V, V)"};
     const NormalizerKind& kind = normalizers()[state.normalizer];
+    BarRows::Row scores{.title = "Scores of " + w.words[w.query],
+                        .formula = kFormulas[static_cast<int>(state.scores)],
+                        .source = "no weights are learned",
+                        .all = a.scores};
+    scores.values.assign(a.scores.row(w.query).begin(), a.scores.row(w.query).end());
     BarRows::Row row = bar_row(a.scores, a.weights, w.query);
     row.title = w.words[w.query] + " looks at";
-    row.formula = std::string(kFormulas[static_cast<int>(state.scores)]) + ", " + kind.formula;
-    row.source = "no weights are learned";
+    row.formula = "A = " + std::string(kind.formula);
     row.emphasized = true;
-    return {w.words, {row}, w.cells};
+    return {w.words, {std::move(scores), std::move(row)}, w.cells};
+}
+
+/// Finds the other word toward which Y of the selected one moved most, by cosine.
+struct Move {
+    int word = -1;
+    float before = 0, after = 0;  // cosine of V, and of Y, with V of that word
+};
+Move strongest_move(const WordVectors& w, const PlainAttention& a) {
+    const Eigen::RowVectorXf before = cosines(w.vectors.row(w.query), w.vectors).row(0),
+                             after = cosines(a.mixed.row(w.query), w.vectors).row(0);
+    Move out;
+    for (int i = 0; i < isize(w.words); ++i) {
+        if (w.words[i] == w.words[w.query]) continue;
+        if (out.word < 0 || after[i] - before[i] > out.after - out.before) out = {i, before[i], after[i]};
+    }
+    return out;
 }
 
 /// Writes out W₁ V₁ + W₂ V₂ + … = Y of the selected word: the largest terms, then the rest.
@@ -209,6 +246,12 @@ Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention
             {double(change_by_shuffling(w.vectors, order_of(state, isize(w.words)), state.scores,
                                         state.normalizer))},
             4);
+    if (const Move move = strongest_move(w, a); move.word >= 0) {
+        const std::string pair =
+            "cosine of " + in_quotes(w.words[w.query]) + " with " + in_quotes(w.words[move.word]);
+        add_row(out, pair + " before, of V", {double(move.before)}, 2);
+        add_row(out, pair + " after, of Y", {double(move.after)}, 2);
+    }
     add_row(out, "asymmetry of V·Vᵀ (0: symmetric, 1: opposite)", {double(asymmetry(a.scores))}, 2);
     if (const double of_head = head_asymmetry(in); !std::isnan(of_head))
         add_row(out, "asymmetry of q·k, head " + head_name(in.trace->config(), in.block, in.head), {of_head},
@@ -229,8 +272,17 @@ Words finding(const WordVectors& w, const PlainAttention& a) {
                 ": A is nearly the identity and Y nearly V. A vector is most like itself; it takes "
                 "matrices, as in the next station, to look elsewhere."};
     if (spread < 0.2f) return {share + ": all weights are nearly even, Y nearly the mean of all words."};
+    if (!w.made_up.empty())
+        return {
+            share + ". But " + std::to_string(w.made_up.size()) + " words, " + in_quotes(w.made_up.front()) +
+            " among them, have made-up numbers here: what they look at means nothing. Change the numbers, "
+            "or open a model to get its own."};
+    const Move move = strongest_move(w, a);
+    const std::string moved = move.word < 0 || move.after <= move.before
+                                  ? " now carries some of its context."
+                                  : " moves toward " + in_quotes(w.words[move.word]) + ".";
     return {share + " and takes the rest from words with similar vectors: " + in_quotes(w.words[w.query]) +
-            " now carries some of its context."};
+            moved};
 }
 
 }  // namespace
@@ -261,11 +313,8 @@ Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state
     page.blocks = {finding(w, a), bars(w, a, state)};
     if (w.by_hand)  // edited vectors are in the order of typing
         page.blocks.push_back(words_grid("V", w.words, w.vectors, state.shuffle ? "" : "by_hand", w.query));
-    page.blocks.push_back(grid("Scores S", w, a.scores, true));
     page.blocks.push_back(grid("Weights A", w, a.weights, state.normalizer == 1));
-    if (w.by_hand) page.blocks.push_back(words_grid("Y = A · V", w.words, a.mixed, "", w.query));
     page.blocks.push_back(mixture(w, a));
-    page.blocks.push_back(grid("Cosine of Y (rows) and V (columns)", w, cosines(a.mixed, w.vectors), true));
     page.blocks.push_back(numbers(in, w, a, state));
     if (in.model)
         for (Block& block : embedding_space(*in.model, state.near, pool))

@@ -1,10 +1,13 @@
 // Computes the station "Score functions".
 #include "learn/stations/score_functions.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/quoted.h"
 #include "learn/normalizers.h"
+#include "learn/page_parts.h"
 #include "learn/score_function_table.h"
 #include "learn/stations/query_key.h"
 #include "learn/stations/small_vectors.h"
@@ -61,6 +64,43 @@ BarRows by_normalizer(const QueryKey& input, int chosen) {
     return out;
 }
 
+/// Shows the query along the x axis and each key at its own angle to it, of its own length; every second one
+/// below, so that names have room.
+Plane angles(const QueryKey& input) {
+    constexpr int kMost = 12;
+    const Eigen::RowVectorXf q = input.q.row(input.query);
+    const Eigen::RowVectorXf cosine = cosines(q, input.k).row(0);
+    std::vector<int> keys;
+    for (int i = 0; i < isize(input.keys); ++i)
+        if (input.allowed[input.query][i]) keys.push_back(i);
+    std::stable_sort(keys.begin(), keys.end(), [&](int a, int b) { return cosine[a] > cosine[b]; });
+    keys.resize(std::min(kMost, isize(keys)));
+    Plane out{.title = "Each key at its angle to q: the smaller, the larger q · k",
+              .points = {{"q of " + input.queries[input.query], q.norm(), 0, true}},
+              .arrows = true};
+    for (int i = 0; i < isize(keys); ++i) {
+        const float angle = std::acos(std::clamp(cosine[keys[i]], -1.0f, 1.0f)),
+                    length = input.k.row(keys[i]).norm();
+        out.points.push_back({input.keys[keys[i]] + " " + decimals(double(angle) * 180 / M_PI, 0) + "°",
+                              length * std::cos(angle), (i % 2 ? -1.0f : 1.0f) * length * std::sin(angle),
+                              false});
+    }
+    return out;
+}
+
+/// Counts what the dot product and the additive score take on these words.
+Table cost_table(const QueryKey& input) {
+    const Index n = input.q.rows(), m = input.k.rows(), d = input.q.cols();
+    Table out{.title = "What they cost: " + std::to_string(n) + " queries, " + std::to_string(m) +
+                       " keys of " + std::to_string(d) + " numbers",
+              .columns = {"", "multiplications", "tanh", "numbers kept for training"}};
+    for (const auto& [name, cost] :
+         {std::pair{"dot, scaled dot", dot_cost(n, m, d)}, std::pair{"additive", additive_cost(n, m, d, d)}})
+        add_cells(out, {words_cell(name), count_cell(cost.products), count_cell(cost.tanhs),
+                        count_cell(cost.kept)});
+    return out;
+}
+
 /// Returns the largest weight of a row of bars, ignoring NaN.
 float largest(const BarRows::Row& row) {
     float out = 0;
@@ -87,7 +127,8 @@ Result<Page> score_functions_page(const StationInput& in, const ScoreFunctionsSt
     const BarRows scores = by_score(input, parameters(state, input), normalizers()[state.normalizer], pool);
     Page page;
     page.note = input.origin + "; W and v drawn at random";
-    page.blocks = {finding(scores, input), scores, by_normalizer(input, state.normalizer)};
+    page.blocks = {finding(scores, input), scores, angles(input), by_normalizer(input, state.normalizer),
+                   cost_table(input)};
     return page;
 }
 

@@ -1,6 +1,7 @@
 // Makes three-number vectors of words.
 #include "learn/stations/small_vectors.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -97,12 +98,43 @@ Matrix small_vectors(const std::vector<std::string>& words) {
     return out;
 }
 
+std::vector<std::string> unknown_words(const std::vector<std::string>& words) {
+    std::vector<std::string> out;
+    for (const std::string& word : words) {
+        const bool known = std::any_of(std::begin(kKnown), std::end(kKnown),
+                                       [&](const KnownWord& k) { return k.word == lower_case(word); });
+        if (!known && std::find(out.begin(), out.end(), word) == out.end()) out.push_back(word);
+    }
+    return out;
+}
+
 std::string small_origin(const std::vector<std::string>& words) {
-    const bool known = std::all_of(words.begin(), words.end(), [](const std::string& word) {
-        return std::any_of(std::begin(kKnown), std::end(kKnown),
-                           [&](const KnownWord& k) { return k.word == lower_case(word); });
-    });
-    return known ? "three numbers per word" : "three numbers per word, made up: change them";
+    const int made_up = isize(unknown_words(words));
+    return made_up == 0 ? "three numbers per word"
+                        : "three numbers per word, made up for " + std::to_string(made_up) + " of them";
+}
+
+Flattened flatten(const Matrix& vectors) {
+    constexpr float kLongest = 2.5f;
+    const Matrix centered = vectors.rowwise() - vectors.colwise().mean();
+    const Eigen::SelfAdjointEigenSolver<DoubleMatrix> solver(
+        (centered * centered.transpose()).cast<double>());
+    const Index n = vectors.rows();
+    Flattened out{Matrix::Zero(n, 3), 0};
+    const double all = std::max(solver.eigenvalues().cwiseMax(0).sum(), 1e-30);
+    for (Index c = 0; c < std::min<Index>(3, n); ++c) {  // eigenvalues ascend
+        const double value = std::max(0.0, solver.eigenvalues()[n - 1 - c]);
+        Eigen::VectorXd axis = solver.eigenvectors().col(n - 1 - c) * std::sqrt(value);
+        Index farthest = 0;
+        axis.cwiseAbs().maxCoeff(&farthest);
+        if (axis[farthest] < 0) axis = -axis;
+        out.vectors.col(c) = axis.cast<float>();
+        out.kept += float(value / all);
+    }
+    const float longest = out.vectors.rowwise().norm().maxCoeff();
+    if (longest > 0) out.vectors *= kLongest / longest;
+    out.vectors = (out.vectors.array() * 10).round() / 10;
+    return out;
 }
 
 Matrix edited(const std::vector<float>& values, const Matrix& own) {

@@ -28,8 +28,19 @@ bool reads_text_tokens(const StationInput& input);
 /// grammar), hashed from the letters of others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);
 
-/// Returns "three numbers per word", and that they are made up unless all words are the article's.
+/// Lists the words without numbers of their own here, each once: theirs are made up.
+std::vector<std::string> unknown_words(const std::vector<std::string>& words);
+
+/// Returns "three numbers per word", and for how many words they are made up.
 std::string small_origin(const std::vector<std::string>& words);
+
+/// Holds vectors flattened to three numbers each, rounded to tenths so that they can be read.
+struct Flattened {
+    Matrix vectors;  // [words, 3], the longest of length 2.5
+    float kept = 0;  // share of the variance that they keep
+};
+/// Projects vectors [words, d] on their first three principal components.
+Flattened flatten(const Matrix& vectors);
 
 /// Returns the user's edited numbers, row by row, in the shape of the station's own; the station's own if
 /// nothing of that size was edited.
