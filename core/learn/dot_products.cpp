@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "base/draws.h"
 #include "learn/normalizers.h"
+#include "learn/score_function_table.h"
 #include "model/attention.h"
 
 namespace headlight {
@@ -78,6 +79,20 @@ SoftnessPair sampled_softness(int d, int keys, int queries, unsigned seed) {
         const float length = normal_matrix(1, d, 1, random).norm();  // of q
         const Vector products = normal_matrix(keys, 1, length, random);
         add_softness(products, 1 / std::sqrt(float(d)), 1.0 / queries, sum);
+    }
+    return sum;
+}
+
+Softness sampled_additive_softness(int d, int keys, int queries, unsigned seed) {
+    Draws random(seed);
+    const ScoreParameters parameters = ScoreParameters::random(d, keys, seed);
+    const auto additive = score_functions()[static_cast<int>(ScoreFunction::additive)].scores;
+    Softness sum;
+    for (int i = 0; i < queries; ++i) {
+        const Matrix q = normal_matrix(1, d, 1, random), k = normal_matrix(keys, d, 1, random);
+        const Softness s = softness_of(softmax_weights(additive(q, k, parameters).row(0).transpose()));
+        sum.entropy += s.entropy / queries;
+        sum.gradient += s.gradient / queries;
     }
     return sum;
 }

@@ -37,6 +37,10 @@ struct SoftnessPair {
 };
 SoftnessPair sampled_softness(int d, int keys, int queries, unsigned seed);
 
+/// The same for additive scores vᵀ tanh(W₁ q + W₂ k) of random parameters (ScoreParameters::random), which no
+/// factor divides.
+Softness sampled_additive_softness(int d, int keys, int queries, unsigned seed);
+
 /// Describes the dot products of one head of a model on a sentence.
 struct HeadProducts {
     Spread products;        // of q · k, over unmasked keys

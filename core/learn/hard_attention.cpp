@@ -62,6 +62,56 @@ HardDraws draw_hard(std::span<const float> weights, const Matrix& values, int dr
     return out;
 }
 
+HardGradient hard_gradient(std::span<const float> weights, const Vector& rewards, int draws, unsigned seed) {
+    HEADLIGHT_CHECK(isize(weights) == rewards.size() && draws >= 1 && !weights.empty());
+    const Eigen::Map<const Vector> a(weights.data(), isize(weights));
+    const float mean = a.dot(rewards);
+    HardGradient out{a.cwiseProduct((rewards.array() - mean).matrix()), 0, 0, {}};
+    const float squares = a.squaredNorm();
+    for (Index i = 0; i < a.size(); ++i) {  // ‖eᵢ − a‖² = 1 − 2 aᵢ + Σ a²
+        const float length = 1 - 2 * a[i] + squares, centered = rewards[i] - mean;
+        out.variance += a[i] * rewards[i] * rewards[i] * length;
+        out.baseline_variance += a[i] * centered * centered * length;
+    }
+    out.variance = std::max(0.0f, out.variance - out.exact.squaredNorm());
+    out.baseline_variance = std::max(0.0f, out.baseline_variance - out.exact.squaredNorm());
+    const std::vector<double> ends = cumulative(weights);
+    if (!(ends.back() > 0)) return out;
+    std::vector<double> errors;
+    for (int n = 1; n <= draws && n > 0; n *= 2) errors.push_back(0);
+    Draws random(seed);
+    for (int repetition = 0; repetition < kDrawRepetitions; ++repetition) {
+        Vector sum = Vector::Zero(a.size());
+        for (int n = 1, at = 0; n <= draws; ++n) {
+            const int key = draw_key(ends, random);
+            sum -= rewards[key] * a;
+            sum[key] += rewards[key];
+            if (n == 1 << at) errors[at++] += (sum / float(n) - out.exact).squaredNorm();
+        }
+    }
+    for (int i = 0; i < isize(errors); ++i)
+        out.errors.push_back({1 << i, float(std::sqrt(errors[i] / kDrawRepetitions)),
+                              std::sqrt(out.variance / float(1 << i)),
+                              std::sqrt(out.baseline_variance / float(1 << i))});
+    return out;
+}
+
+std::vector<float> weights_by_distance(const Matrix& weights, int half) {
+    std::vector<float> out;
+    for (int apart = -half; apart <= half; ++apart) {
+        float sum = 0;
+        int rows = 0;
+        for (Index row = 0; row < weights.rows(); ++row) {
+            const Index key = row + apart;
+            if (key < 0 || key >= weights.cols() || std::isnan(weights(row, key))) continue;
+            sum += weights(row, key);
+            ++rows;
+        }
+        out.push_back(rows ? sum / float(rows) : 0);
+    }
+    return out;
+}
+
 std::vector<float> local_weights(std::span<const float> scores, const std::vector<bool>& allowed,
                                  const LocalWindow& window) {
     HEADLIGHT_CHECK(scores.size() == allowed.size());

@@ -5,6 +5,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/draws.h"
 #include "learn/normalizers.h"
 
 namespace headlight {
@@ -21,6 +22,13 @@ std::vector<float> masked_weights(std::span<const float> scores, const std::vect
     for (int i = 0; way == MaskWay::zero_after && i < row.size(); ++i)
         if (!allowed[i]) row[i] = 0;
     return {row.begin(), row.end()};
+}
+
+std::vector<float> dropped_out(std::vector<float> weights, float rate, unsigned seed) {
+    HEADLIGHT_CHECK(rate >= 0 && rate < 1);
+    Draws random(seed);
+    for (float& weight : weights) weight = random.uniform() < double(rate) ? 0 : weight / (1 - rate);
+    return weights;
 }
 
 }  // namespace headlight

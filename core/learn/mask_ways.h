@@ -18,4 +18,8 @@ enum class MaskWay {
 std::vector<float> masked_weights(std::span<const float> scores, const std::vector<bool>& allowed,
                                   MaskWay way);
 
+/// Dropout in training (Srivastava et al. 2014): sets each weight to 0 with probability `rate` < 1 and
+/// divides the others by 1 − rate, so that the mean over draws is the weight itself.
+std::vector<float> dropped_out(std::vector<float> weights, float rate, unsigned seed);
+
 }  // namespace headlight

@@ -113,9 +113,13 @@ struct Collector {
             values.push_back(numbers_in(line.result));
             max = std::max(max, isize(values.back()));
         }
-        out.columns = counted(max);
-        out.values = filled(values, max);
-        if (max > 0) add(steps.title, std::move(out));
+        const int columns = std::max(1, max);
+        out.columns = counted(columns);
+        out.values = filled(values, columns);
+        out.texts.resize(steps.lines.size() * size_t(columns));
+        for (size_t i = 0; i < steps.lines.size(); ++i)
+            out.texts[i * size_t(columns)] = steps.lines[i].worked;
+        if (!steps.lines.empty()) add(steps.title, std::move(out));
     }
     /// Names the rows by a first column of words; adds words elsewhere beside the numbers, as texts.
     void operator()(const Table& table) {

@@ -10,8 +10,9 @@ namespace headlight::learn {
 
 /// Returns the numbers of all blocks in order, under unique names. BarRows: [rows, columns], then [queries,
 /// columns] of each row that has all of them. Curves: [points, 2 or 3] of each line, x, y and error. Plane:
-/// [points, 2]. Pixels: weights, [rows, columns] of patches. Steps: [lines, numbers of the longest result].
-/// Table: words among the numbers as texts. Words have none.
+/// [points, 2]. Pixels: weights, [rows, columns] of patches. Steps: [lines, numbers of the longest result],
+/// and what was worked as the text of each line's first cell. Table: words among the numbers as texts. Words
+/// have none.
 std::vector<NumberTable> page_numbers(const Page& page);
 
 }  // namespace headlight::learn

@@ -26,4 +26,8 @@ WorkedAttention work_out(const WorkedInput& in) {
     return out;
 }
 
+Matrix softmax_slopes(const Vector& weights) {
+    return Matrix(weights.asDiagonal()) - weights * weights.transpose();
+}
+
 }  // namespace headlight

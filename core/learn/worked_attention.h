@@ -27,4 +27,7 @@ struct WorkedAttention {
 
 WorkedAttention work_out(const WorkedInput& input);
 
+/// ∂aᵢ / ∂sⱼ = aᵢ (1 if i = j, else 0) − aᵢ aⱼ: how each weight answers each score.
+Matrix softmax_slopes(const Vector& weights);
+
 }  // namespace headlight

@@ -1,5 +1,6 @@
 // Tests hard and local attention, and the cost of each kind.
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "helpers.h"
@@ -119,21 +120,50 @@ TEST_CASE("learn hard and soft: the page's rows are attention's, and its costs t
     input.query = 4;
     const auto page = hard_soft_page(input, {}, pool);
     REQUIRE(page);
-    REQUIRE(page->blocks.size() == 5);
-    const auto& bars = std::get<BarRows>(page->blocks[0]);
+    REQUIRE(page->blocks.size() == 10);
+    CHECK(std::get<learn::Words>(page->blocks[0]).text.starts_with("One draw misses the gradient by "));
+    const auto& bars = std::get<BarRows>(page->blocks[1]);
     const Matrix pattern = trace->pattern(0, 0);
     for (int k = 0; k <= 4; ++k) {
         CHECK(bars.rows[0].values[k] == doctest::Approx(pattern(4, k)));
         CHECK(bars.rows[2].values[k] == doctest::Approx(pattern(4, k)).epsilon(0.2));
     }
     for (const auto& row : bars.rows) CHECK(std::isnan(row.values[5]));
-    const auto& scores = std::get<Curves>(page->blocks[3]);
+    const auto& scores = std::get<Curves>(page->blocks[8]);
     CHECK(scores.lines[0].x.back() == 1048576);
     CHECK(scores.lines[0].y[0] == float(256 * trace->config().head_count()));
     CHECK(scores.mark_x == float(trace->config().context));
-    const auto& bytes = std::get<Curves>(page->blocks[4]);
+    const auto& bytes = std::get<Curves>(page->blocks[9]);
     CHECK(bytes.lines[0].y[3] == 4 * scores.lines[0].y[3]);
     const auto alone = hard_soft_page({}, {}, pool);
     REQUIRE(alone);
     CHECK(alone->blocks.size() == 3);
+}
+
+TEST_CASE("learn hard and soft: REINFORCE's gradient and variance by hand") {
+    const std::vector<float> even{0.5f, 0.5f};
+    Vector rewards(2);
+    rewards << 3, 1;
+    // r̄ = 2: exact ½ (3 − 2), ½ (1 − 2). Of one draw 3 (½, −½) or 1 (−½, ½): squares 4.5 and 0.5, mean 2.5,
+    // less ½. With the baseline both draws give (½, −½): no variance.
+    const HardGradient g = hard_gradient(even, rewards, 64, 1);
+    CHECK(g.exact.isApprox(Eigen::Vector2f(0.5f, -0.5f)));
+    CHECK(g.variance == doctest::Approx(2));
+    CHECK(g.baseline_variance == doctest::Approx(0));
+    REQUIRE(g.errors.size() == 7);
+    CHECK(g.errors[0].expected == doctest::Approx(std::sqrt(2.0)));
+    CHECK(g.errors[6].expected == doctest::Approx(std::sqrt(2.0) / 8));
+    for (const GradientError& e : g.errors) CHECK(e.measured < 2.5f * e.expected);
+    const std::vector<float> sure{1, 0};
+    CHECK(hard_gradient(sure, rewards, 4, 1).exact.isZero());
+}
+
+TEST_CASE("learn hard and soft: a convolution's weights are the means by distance") {
+    Matrix weights(3, 3);
+    const float none = std::numeric_limits<float>::quiet_NaN();
+    weights << 1, none, none, 0.3f, 0.7f, none, none, 0.5f, 0.5f;
+    const std::vector<float> kernel = weights_by_distance(weights, 1);
+    CHECK(kernel[0] == doctest::Approx(0.4));
+    CHECK(kernel[1] == doctest::Approx(2.2 / 3));
+    CHECK(kernel[2] == 0);
 }

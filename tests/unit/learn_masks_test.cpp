@@ -93,3 +93,19 @@ TEST_CASE("learn masks: without a model only the fully masked row is shown") {
     CHECK(bars.rows[1].note == "sum 0.00");
     CHECK(bars.rows[2].note == "sum 1.00");
 }
+
+TEST_CASE("learn masks: dropout keeps the mean of every weight") {
+    CHECK(dropped_out({0.5f, 0.5f}, 0, 1) == std::vector<float>{0.5f, 0.5f});
+    std::vector<double> mean(3);
+    constexpr int kSeeds = 4000;
+    for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+        const auto weights = dropped_out({0.7f, 0.2f, 0.1f}, 0.5f, seed);
+        for (int i = 0; i < 3; ++i) {
+            const float kept = std::vector<float>{1.4f, 0.4f, 0.2f}[i];
+            CHECK((weights[i] == 0 || weights[i] == doctest::Approx(kept)));
+            mean[i] += double(weights[i]) / kSeeds;
+        }
+    }
+    CHECK(mean[0] == doctest::Approx(0.7).epsilon(0.05));
+    CHECK(mean[1] == doctest::Approx(0.2).epsilon(0.05));
+}

@@ -148,6 +148,7 @@ TEST_CASE("learn: the numbers of every kind of block") {
     CHECK(by_name.at("Patches").values(0, 1) == 0.75f);
     CHECK(by_name.at("By hand").values(1, 1) == -1.5f);
     CHECK(std::isnan(by_name.at("By hand").values(0, 1)));
+    CHECK(by_name.at("By hand").texts[0] != "");  // what was worked is not lost
     CHECK(by_name.at("Sizes").rows == std::vector<std::string>{"a head"});
     CHECK(by_name.at("Sizes").values(0, 0) == 6291456);
 }

@@ -106,9 +106,22 @@ TEST_CASE("learn parameters: the page counts GPT-3, the open model, or one's own
     state.of = ParametersState::Of::open;
     const auto open = parameters_page(input, state, pool);
     REQUIRE(open);
-    const auto& curve = std::get<Curves>(open->blocks[3]);
+    const auto& curve = std::get<Curves>(open->blocks[5]);
+    state.of = ParametersState::Of::gpt2;
+    CHECK(holds(*parameters_page({}, state, pool), "2,359,296"));  // 12 heads · 4 · 64 · 768
+    const auto one = std::get<learn::Steps>(parameters_page({}, state, pool)->blocks[4]).lines;
+    CHECK(one[0].result == one[1].result);  // heads cost what one wide head costs
     const int rank = model->config.d_head(0);
     CHECK(curve.mark_x == float(rank));
     CHECK(curve.lines[0].y[0] >= curve.lines[0].y[1]);
     if (isize(curve.lines[0].y) > rank) CHECK(curve.lines[0].y[rank] == 0);
+}
+
+TEST_CASE("learn parameters: published sizes") {
+    // 12 layers of 12 · 768² and two tables: as in the paper's 117 M, without biases, norms and positions
+    CHECK(matrix_count(published_config(Published::gpt2)).attention == 12 * 4 * 768 * 768);
+    const auto counts = attention_counts(published_config(Published::transformer));
+    REQUIRE(counts.size() == 3);
+    for (const AttentionCount& c : counts) CHECK(c.all() == 6 * 4 * 512 * 512);
+    CHECK(counts[0].d_head == 64);
 }

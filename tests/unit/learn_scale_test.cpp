@@ -106,8 +106,9 @@ TEST_CASE("learn scale: the page holds the sampled line within its errors beside
     ThreadPool pool(2);
     const auto alone = scale_page({}, {}, pool);
     REQUIRE(alone);
-    CHECK(alone->blocks.size() == 3);
-    const auto& variance = std::get<Curves>(alone->blocks[0]);
+    CHECK(alone->blocks.size() == 4);
+    CHECK(std::get<learn::Words>(alone->blocks[0]).text.starts_with("At d_k = 256 dot products"));
+    const auto& variance = std::get<Curves>(alone->blocks[1]);
     const Curves::Line &theory = variance.lines[0], &measured = variance.lines[1];
     CHECK(theory.dashed);
     for (size_t i = 0; i < measured.x.size(); ++i) {
@@ -120,11 +121,11 @@ TEST_CASE("learn scale: the page holds the sampled line within its errors beside
     input.model = trace->model.get();
     const auto page = scale_page(input, {}, pool);
     REQUIRE(page);
-    const auto& heads = std::get<learn::Table>(page->blocks[3]);
+    const auto& heads = std::get<learn::Table>(page->blocks[4]);
     CHECK(int(heads.rows.size()) == trace->config().heads(0));
-    CHECK(std::get<Curves>(page->blocks[0]).lines.back().x[0] == float(trace->config().d_head(0)));
+    CHECK(std::get<Curves>(page->blocks[1]).lines.back().x[0] == float(trace->config().d_head(0)));
     const std::string keys = ", up to " + std::to_string(trace->key_count(0)) + " keys";
-    CHECK(std::get<Curves>(page->blocks[1]).lines[2].name.ends_with(keys));  // beside curves of 16
+    CHECK(std::get<Curves>(page->blocks[2]).lines[3].name.ends_with(keys));  // beside curves of 16
 }
 
 TEST_CASE("learn scale: what is divided has one color in every plot, as what is not") {
@@ -132,10 +133,18 @@ TEST_CASE("learn scale: what is divided has one color in every plot, as what is 
     const auto page = scale_page({}, {}, pool);
     REQUIRE(page);
     const auto color = [&](int block, int line) {
-        return std::get<Curves>(page->blocks[block]).lines[line].color;
+        return std::get<Curves>(page->blocks[block + 1]).lines[line].color;
     };
     CHECK(color(0, 2) == color(1, 0));
     CHECK(color(0, 1) == color(1, 1));
     CHECK(color(1, 0) == color(2, 0));
     CHECK(color(1, 0) != color(1, 1));
+}
+
+TEST_CASE("learn scale: additive scores stay soft however wide, undivided dot products do not") {
+    const Softness narrow = sampled_additive_softness(4, 16, 200, 3),
+                   wide = sampled_additive_softness(256, 16, 40, 3);
+    CHECK(wide.entropy == doctest::Approx(narrow.entropy).epsilon(0.25));
+    CHECK(wide.entropy > 2 * sampled_softness(256, 16, 100, 3).plain.entropy);
+    CHECK(wide.gradient > 2 * sampled_softness(256, 16, 100, 3).plain.gradient);
 }

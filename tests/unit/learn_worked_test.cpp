@@ -146,3 +146,28 @@ TEST_CASE("learn: numbers as written on a page") {
     CHECK(with_commas(999) == "999");
     CHECK(numbered("k", 12) == "k₁₂");
 }
+
+TEST_CASE("learn worked example: every weight answers every score, and y lies among the values") {
+    const Vector even = Vector::Constant(2, 0.5f);
+    Matrix by_hand(2, 2);
+    by_hand << 0.25f, -0.25f, -0.25f, 0.25f;
+    CHECK(softmax_slopes(even).isApprox(by_hand));
+    ThreadPool pool(1);
+    const auto page = worked_example_page({}, {}, pool);
+    REQUIRE(page);
+    const learn::Plane* plane = nullptr;
+    for (const Block& block : page->blocks)
+        if (const auto* found = std::get_if<learn::Plane>(&block)) plane = found;
+    REQUIRE(plane != nullptr);
+    const WorkedAttention a = work_out(worked_input({}));
+    float x = 0;
+    for (int i = 0; i < 3; ++i) x += a.weights[i] * plane->points[i].x;
+    CHECK(plane->points[3].x == doctest::Approx(x));
+    const float step = 1e-3f;  // against a difference
+    Vector raised = a.scores;
+    raised[0] += step;
+    const Vector after = (raised.array().exp() / raised.array().exp().sum()).matrix();
+    for (int i = 0; i < 3; ++i)
+        CHECK(softmax_slopes(a.weights)(i, 0) ==
+              doctest::Approx((after[i] - a.weights[i]) / step).epsilon(0.01));
+}

@@ -11,6 +11,7 @@
 #include "learn/hard_attention.h"
 #include "learn/normalizers.h"
 #include "learn/page_parts.h"
+#include "model/loading/parameters.h"
 
 namespace headlight::learn {
 
@@ -125,11 +126,96 @@ Curves draw_curves(const HardDraws& draws) {
     return out;
 }
 
+/// Rewards a key by how far its value points the way of the mixture.
+Vector rewards_of(const Matrix& values, const Vector& mixture) {
+    return values * mixture / std::max(mixture.norm(), 1e-20f);
+}
+
+/// Plots the error of REINFORCE's gradient, as a multiple of the gradient itself.
+Curves gradient_curves(const HardGradient& gradient) {
+    const float size = std::max(gradient.exact.norm(), 1e-20f);
+    Curves out{.title = "The gradient of hard attention, estimated (REINFORCE)",
+               .x_is = "draws",
+               .y_is = "error ÷ size of the gradient",
+               .log_x = true,
+               .log_y = true};
+    Curves::Line measured = line_of("mean of the draws", {}, {}),
+                 expected = line_of("σ ÷ √draws", {}, {}, true),
+                 baseline = line_of("σ ÷ √draws, with a baseline", {}, {}, true);
+    for (const GradientError& e : gradient.errors)
+        for (auto* line : {&measured, &expected, &baseline}) {
+            line->x.push_back(float(e.draws));
+            line->y.push_back((line == &measured   ? e.measured
+                               : line == &expected ? e.expected
+                                                   : e.baseline) /
+                              size);
+        }
+    out.lines = {std::move(expected), std::move(baseline), std::move(measured)};
+    return out;
+}
+
+Words gradient_finding(const HardGradient& gradient) {
+    const double size = std::max(double(gradient.exact.norm()), 1e-20),
+                 once = std::sqrt(double(gradient.variance)) / size;
+    return {"One draw misses the gradient by " + decimals(once, 1) + " times its size; " +
+            with_commas(std::llround(std::ceil(once * once * 100))) +
+            " draws bring that to a tenth. Soft attention has it exactly, in one pass."};
+}
+
+/// [queries, keys] of the head's local attention: softmax over a window around each query; NaN outside.
+Matrix local_map(const StationInput& input, int half) {
+    const Trace& trace = *input.trace;
+    const MaskPlan& mask = trace.rule(input.block).mask_of(input.head);
+    const int n = trace.query_count(input.block);
+    Matrix out(n, n);
+    for (int query = 0; query < n; ++query) {
+        const std::vector<float> scores = head_scores(input, query);
+        std::vector<bool> allowed;
+        for (int key = 0; key < n; ++key) allowed.push_back(mask.has_weight(query, key));
+        const std::vector<float> row = local_weights(scores, allowed, {float(query), half, false});
+        for (int key = 0; key < n; ++key)
+            out(query, key) = allowed[key] && std::abs(key - query) <= half
+                                  ? row[key]
+                                  : std::numeric_limits<float>::quiet_NaN();
+    }
+    return out;
+}
+
+/// Shows weights made from the data beside the fixed ones of a convolution of the same reach.
+void add_fixed_and_made(const StationInput& input, int half, Page& page) {
+    constexpr int kMost = 32;
+    if (input.trace->query_count(input.block) != input.trace->key_count(input.block) ||
+        input.trace->query_count(input.block) > kMost)
+        return;
+    const Matrix made = local_map(input, half);
+    const std::vector<float> kernel = weights_by_distance(made, half);
+    Matrix fixed = made;
+    for (Index row = 0; row < fixed.rows(); ++row)
+        for (Index key = 0; key < fixed.cols(); ++key)
+            if (!std::isnan(fixed(row, key))) fixed(row, key) = kernel[key - row + half];
+    const auto labels = key_labels(input);
+    const auto cells = (made.array() == made.array()).count();  // not NaN
+    const auto weights = std::count_if(kernel.begin(), kernel.end(), [](float w) { return w > 0; });
+    for (const auto& [title, values] : {std::pair{"Local attention: weights made from the words", made},
+                                        std::pair{"Convolution: fixed weights, one a distance", fixed}})
+        page.blocks.push_back(Grid{.title = title,
+                                   .rows_are = "query",
+                                   .columns_are = "key",
+                                   .rows = labels,
+                                   .columns = labels,
+                                   .values = values,
+                                   .reach = 1});
+    page.blocks.push_back(Words{"A convolution slides " + std::to_string(weights) +
+                                " learned numbers along; attention makes " + std::to_string(cells) +
+                                " anew for each text. In pictures, SE layers weigh channels by all others, "
+                                "ECA layers by near ones."});
+}
+
 Table reach_table(const ReachSizes& sizes, int n) {
     const std::string of = std::to_string(n), m = "1 M";
-    Table out{.title = "From the first token to the last",
-              .columns = {"", "what mixes", "path length, n = " + of, "path length, n = " + m,
-                          "sequential steps, n = " + of, "sequential steps, n = " + m}};
+    Table out{.title = "From the first token to the last: the path between them, and steps in sequence",
+              .columns = {"", "what mixes", "path, " + of + " tokens", "path, " + m,
+                          "steps, " + of + " tokens", "steps, " + m}};
     for (const Reach& r : reaches())
         add_cells(
             out,
@@ -208,7 +294,14 @@ Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& stat
         page.note = "head " + head_name(input.trace->config(), input.block, input.head) +
                     "; p of the predictive window from random W and v";
         page.blocks = {choice_bars(input, state, row, draws)};
-        if (has_values) page.blocks.push_back(draw_curves(draws));
+        if (has_values) {
+            const HardGradient gradient = hard_gradient(row.weights, rewards_of(values, draws.mixture),
+                                                        state.draws, narrow<unsigned>(state.seed));
+            if (!gradient.errors.empty()) page.blocks.insert(page.blocks.begin(), gradient_finding(gradient));
+            page.blocks.push_back(draw_curves(draws));
+            page.blocks.push_back(gradient_curves(gradient));
+        }
+        add_fixed_and_made(input, state.half_width, page);
     }
     page.blocks.push_back(reach_table(sizes, n));
     page.blocks.push_back(cost_curves(model, sizes, 1, "Scores of " + model.name, "scores"));

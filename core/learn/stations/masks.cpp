@@ -110,6 +110,22 @@ BarRows way_bars(const MaskedScores& scene, std::vector<std::string> labels) {
     return out;
 }
 
+/// Adds the weights as training sees them: after dropout.
+void add_dropout(const MaskedScores& scene, const MasksState& state, BarRows& bars) {
+    const std::vector<float> own = row_weights(scene, scene.shown, MaskWay::infinity_before);
+    std::vector<float> weights = dropped_out(own, state.dropout, narrow<unsigned>(state.seed));
+    const int dropped =
+        int(std::count(weights.begin(), weights.end(), 0.0f) - std::count(own.begin(), own.end(), 0.0f));
+    std::string note = sum_note(weights) + ", " + std::to_string(dropped) + " dropped";
+    mark_hidden(weights, scene.allowed[scene.shown]);
+    bars.rows.push_back({.title = "Dropout, in training",
+                         .formula = "0 with p " + decimals(double(state.dropout), 2) + ", else ÷ " +
+                                    decimals(1 - double(state.dropout), 2),
+                         .source = "Srivastava et al. 2014",
+                         .values = std::move(weights),
+                         .note = std::move(note)});
+}
+
 /// Rounds, so that sums that differ from 1 only by rounding look the same.
 TableCell two_decimals(double value) { return {std::isnan(value) ? "—" : decimals(value, 2), value}; }
 
@@ -157,6 +173,8 @@ void MasksState::visit(ControlVisitor& v) {
     static constexpr std::array<const char*, 3> kHides{"nothing", "later", "padding"};
     v.choose("hides", "Hidden", hides, kHides);
     v.whole("padding", "Padding tokens", padding, 0, 64);
+    v.number("dropout", "Dropout", dropout, 0, 0.9f);
+    v.whole("seed", "Seed", seed, 1, 999);
 }
 
 Result<Page> masks_page(const StationInput& input, const MasksState& state, ThreadPool&) {
@@ -170,10 +188,15 @@ Result<Page> masks_page(const StationInput& input, const MasksState& state, Thre
     const AttentionBlock block = input.trace->config().block(input.block);
     page.note = "scores of head " + head_name(input.trace->config(), input.block, input.head) + " for " +
                 in_quotes(token_labels(*input.trace, block.stack)[scene.query]) + ", masked here";
-    if (state.hides != MasksState::Hides::padding) page.idle = {{"padding", "hides=padding"}};
+    if (state.hides != MasksState::Hides::padding) page.idle.push_back({"padding", "hides=padding"});
     page.limits = {{"padding", input.trace->key_count(input.block) - 1}};
+    BarRows ways = way_bars(scene, key_labels(input));
+    if (state.dropout > 0)
+        add_dropout(scene, state, ways);
+    else
+        page.idle.push_back({"seed", "dropout=0.2"});
     page.blocks = {
-        way_bars(scene, key_labels(input)), sum_table(scene),
+        std::move(ways), sum_table(scene),
         Words{"−1e9 in float32 gives the same zeros as −∞. Only a row whose keys are all hidden tells "
               "them apart: −∞ leaves 0 ÷ 0, −1e9 makes all scores equal again. In float16, which ends "
               "at 65,504, −1e9 is −∞."},

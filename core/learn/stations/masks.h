@@ -7,7 +7,9 @@ namespace headlight::learn {
 
 struct MasksState {
     enum class Hides { nothing, later, padding } hides = Hides::later;
-    int padding = 2;  // trailing tokens treated as padding
+    int padding = 2;       // trailing tokens treated as padding
+    float dropout = 0.2f;  // share of weights that training drops
+    int seed = 1;          // of the dropped ones
 
     void visit(ControlVisitor& v);
 };

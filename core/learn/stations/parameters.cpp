@@ -19,6 +19,9 @@ struct CountedModel {
 
 CountedModel counted_model(const StationInput& input, const ParametersState& state) {
     if (state.of == ParametersState::Of::open && input.model) return {input.model->name, input.model->config};
+    if (state.of == ParametersState::Of::gpt2) return {"GPT-2", published_config(Published::gpt2)};
+    if (state.of == ParametersState::Of::transformer)
+        return {"the Transformer of 2017", published_config(Published::transformer)};
     CountedModel out{"GPT-3", gpt3_config()};
     if (state.of != ParametersState::Of::own) return out;
     ModelConfig& c = out.config;
@@ -76,6 +79,34 @@ Table model_table(const CountedModel& model) {
     return out;
 }
 
+/// Shows the same shares as bars.
+BarRows share_bars(const CountedModel& model) {
+    const MatrixCount c = matrix_count(model.config);
+    const auto all = float(std::max<int64_t>(1, c.all()));
+    BarRows out{.columns = {"embedding", "attention", "MLP", "unembedding"}};
+    out.rows.push_back({.title = "Shares of " + model.name,
+                        .formula = "weights ÷ all weights",
+                        .values = {float(c.embedding) / all, float(c.attention) / all, float(c.mlp) / all,
+                                   float(c.unembedding) / all}});
+    return out;
+}
+
+/// Compares the heads of a layer with one head as wide as all of them.
+Steps heads_steps(const CountedModel& model) {
+    const AttentionCount c = attention_counts(model.config).front();
+    const int64_t wide = c.heads * c.d_head;
+    const std::string heads = std::to_string(c.heads), d_head = with_commas(c.d_head),
+                      d_model = with_commas(c.d_model), one = with_commas(wide);
+    Steps out{.title = "Many narrow heads cost what one wide head costs"};
+    out.lines = {{heads + " heads of " + d_head, heads + " · 4 · " + d_head + " · " + d_model,
+                  with_commas(c.heads * c.head())},
+                 {"1 head of " + one, "4 · " + one + " · " + d_model, with_commas(4 * wide * c.d_model)},
+                 {"scores of one pair, " + heads + " heads", heads + " · " + d_head + " multiplications",
+                  with_commas(wide)},
+                 {"scores of one pair, 1 head", one + " multiplications", with_commas(wide)}};
+    return out;
+}
+
 /// Answers the article's question: why not one matrix from token to token?
 Table value_table(const CountedModel& model) {
     const AttentionCount c = attention_counts(model.config).front();
@@ -114,7 +145,7 @@ bool has_value_matrices(const StationInput& input) {
 }  // namespace
 
 void ParametersState::visit(ControlVisitor& v) {
-    static constexpr std::array<const char*, 3> kOf{"gpt-3", "open", "own"};
+    static constexpr std::array<const char*, 5> kOf{"gpt-3", "gpt-2", "transformer", "open", "own"};
     v.choose("of", "Of", of, kOf);
     v.whole("d_model", "d_model", d_model, 1, 65536);
     v.whole("layers", "Layers", layers, 1, 1000);
@@ -131,7 +162,8 @@ Result<Page> parameters_page(const StationInput& input, const ParametersState& s
     if (state.of != ParametersState::Of::own)
         for (const char* size : {"d_model", "layers", "heads", "d_head", "d_mlp", "vocab"})
             page.idle.push_back({size, "of=own"});
-    page.blocks = {attention_table(model), model_table(model), value_table(model)};
+    page.blocks = {attention_table(model), model_table(model), value_table(model), share_bars(model),
+                   heads_steps(model)};
     if (has_value_matrices(input)) page.blocks.push_back(value_curves(input));
     if (state.of == ParametersState::Of::open && !input.model)
         page.blocks.push_back(Words{"No model is open, so GPT-3 is counted."});

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/quoted.h"
 #include "learn/dot_products.h"
 #include "learn/page_parts.h"
 
@@ -10,12 +11,14 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr int kSampledWidths = 9, kSampledQueries = 100;  // d_k = 1, 2, 4 … 256
+constexpr int kSampledWidths = 9, kSampledQueries = 100,
+              kAdditiveQueries = 40;  // d_k = 1, 2, 4 … 256
 
 struct SampledWidth {
     int d = 1;
     Spread products;
     SoftnessPair softness;
+    Softness additive;
 };
 
 std::vector<SampledWidth> sample_widths(const ScaleState& state, ThreadPool& pool) {
@@ -26,6 +29,7 @@ std::vector<SampledWidth> sample_widths(const ScaleState& state, ThreadPool& poo
         out[i].d = 1 << i;
         out[i].products = spread_of(sampled_products(out[i].d, state.draws, seed));
         out[i].softness = sampled_softness(out[i].d, state.keys, kSampledQueries, seed + 500);
+        out[i].additive = sampled_additive_softness(out[i].d, state.keys, kAdditiveQueries, seed + 700);
     });
     return out;
 }
@@ -41,7 +45,7 @@ Curves::Line sampled_line(const char* name, const std::vector<SampledWidth>& sam
 }
 
 /// Fixes one color per subject in all curves of the page.
-enum LineColor { kPlain, kDivided, kHead, kHeadPlain };
+enum LineColor { kPlain, kDivided, kHead, kHeadPlain, kAdditive };
 
 Curves::Line colored(Curves::Line line, LineColor color) {
     line.color = color;
@@ -88,7 +92,10 @@ Curves softness_curves(const std::string& title, const char* y_is, double Softne
     const auto divided = [&](const SampledWidth& s) { return s.softness.divided.*number; };
     const auto plain = [&](const SampledWidth& s) { return s.softness.plain.*number; };
     out.lines = {colored(sampled_line("divided by √d_k", samples, divided), kDivided),
-                 colored(sampled_line("not divided", samples, plain), kPlain)};
+                 colored(sampled_line("not divided", samples, plain), kPlain),
+                 colored(sampled_line("additive, not divided", samples,
+                                      [&](const SampledWidth& s) { return s.additive.*number; }),
+                         kAdditive)};
     if (!head) return out;
     const HeadProducts& of = head->of;
     const std::string name = head->name + ", " + head->keys;
@@ -96,6 +103,16 @@ Curves softness_curves(const std::string& title, const char* y_is, double Softne
     out.lines.push_back(
         colored(line_of(name + ", not divided", {head->d}, {float(of.softness.plain.*number)}), kHeadPlain));
     return out;
+}
+
+Words scale_finding(const std::vector<SampledWidth>& samples) {
+    const SampledWidth& wide = samples.back();
+    const auto told = [&](const Softness& s) {
+        return decimals(s.entropy, 2) + " bits and a gradient of " + decimals(s.gradient, 2);
+    };
+    return {"At d_k = " + std::to_string(wide.d) + " dot products leave the softmax " +
+            told(wide.softness.plain) + "; divided, " + told(wide.softness.divided) +
+            ". Additive scores need no division: " + told(wide.additive) + "."};
 }
 
 Table head_table(const StationInput& input, ThreadPool& pool) {
@@ -129,7 +146,7 @@ Result<Page> scale_page(const StationInput& input, const ScaleState& state, Thre
     const std::optional<HeadOnCurves> head = head_on_curves(input);
     Page page;
     page.note = std::to_string(state.draws) + " random pairs of each width; bars: ± one standard error";
-    page.blocks = {variance_curves(samples, head),
+    page.blocks = {scale_finding(samples), variance_curves(samples, head),
                    softness_curves("Entropy of " + std::to_string(state.keys) + " weights", "bits",
                                    &Softness::entropy, samples, head),
                    softness_curves("Size of the softmax's gradient", "‖∂ weights ÷ ∂ scores‖",
@@ -137,10 +154,10 @@ Result<Page> scale_page(const StationInput& input, const ScaleState& state, Thre
     if (head) {
         const float scale = head->of.scale;
         page.blocks.push_back(head_table(input, pool));
-        page.blocks.push_back(
-            Words{"The model multiplies q · k by " + written(scale, 4) + "; 1 ÷ √d_k is " +
-                  written(1 / std::sqrt(head->d), 4) +
-                  ". Trained q and k are not independent, so their variance need not be d_k."});
+        page.blocks.push_back(Words{
+            "Trained q and k are not independent, so their variance need not be d_k. The model multiplies "
+            "q · k by " +
+            written(scale, 4) + "."});
     }
     return page;
 }

@@ -18,21 +18,23 @@ struct ReadingWay {
     std::string title, formula, source;
 };
 
-std::vector<ReadingWay> reading_ways(const Seq2seqState& state) {
-    const std::string d = std::to_string(state.half_width), p = std::to_string(state.position);
-    return {{{}, "All positions", "every key", "Bahdanau et al. 2015"},
-            {{CrossReach::window, state.half_width, 0},
-             "A window",
-             "keys t − " + d + " … t + " + d,
-             "Luong et al. 2015"},
-            {{CrossReach::last, 0, 0}, "The last position", "the last key alone", "Sutskever et al. 2014"},
-            {{CrossReach::one, 0, state.position}, "One position", "key " + p + " alone", ""}};
+/// `source`: tokens, `width`: numbers of each one's vector.
+std::vector<ReadingWay> reading_ways(const Seq2seqState& state, int source, int width) {
+    const std::string d = std::to_string(state.half_width), p = std::to_string(state.position),
+                      each = std::to_string(width) + " numbers";
+    return {
+        {{}, "All positions", std::to_string(source) + " vectors of " + each, "Bahdanau et al. 2015"},
+        {{CrossReach::window, state.half_width, 0},
+         "A window",
+         "keys t − " + d + " … t + " + d,
+         "Luong et al. 2015"},
+        {{CrossReach::last, 0, 0}, "The last position", "z: 1 vector of " + each, "Sutskever et al. 2014"},
+        {{CrossReach::one, 0, state.position}, "One position", "key " + p + " alone", ""}};
 }
 
 /// Holds the model's output and its probabilities of the reference translation, for one way.
 struct ReadWay {
     ReadingWay way;
-    std::vector<std::string> changes;
     std::string written;
     ReferenceTokens reference;
 };
@@ -56,7 +58,7 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
     std::vector<ReadWay> out;
     std::vector<int> ids;
     std::shared_ptr<const Trace> past;
-    for (ReadingWay& way : reading_ways(state)) {
+    for (ReadingWay& way : reading_ways(state, source.size(), model->config.d_model)) {
         TRY(ForwardRequest request, limited_request(*model, source, way.limit));
         TRY(const Generation own, generate(model, request, {{}, max, {}}, pool, in.cancel, past.get()));
         if (out.empty()) {
@@ -65,23 +67,17 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
         TRY(ReferenceTokens reference,
             read_reference(model, std::move(request), ids, pool, in.cancel, own.trace.get()));
         past = reference.trace;
-        std::vector<std::string> changes = cross_changes(way.limit, source.size());
-        out.push_back({std::move(way), std::move(changes), model->target_tokenizer()->decode(own.ids()),
-                       std::move(reference)});
+        out.push_back({std::move(way), model->target_tokenizer()->decode(own.ids()), std::move(reference)});
     }
     return out;
 }
 
-Table written_table(const std::vector<ReadWay>& ways) {
-    Table out{.title = "What it writes",
-              .columns = {"the decoder reads", "translation", "p of a reference token", "as a change"}};
-    for (const ReadWay& w : ways) {
-        std::string change = w.changes.empty() ? "none" : w.changes[0];
-        if (w.changes.size() > 1) change += " …";
-        add_cells(out, {words_cell(w.way.title),
-                        words_cell(w.written.empty() ? "nothing" : shorten_middle(w.written, 44)),
-                        number_cell(double(w.reference.mean_probability()), 3), words_cell(change)});
-    }
+/// Writes each translation out whole, with the mean probability of a reference token.
+Steps written_steps(const std::vector<ReadWay>& ways) {
+    Steps out{.title = "What it writes, and p of a reference token"};
+    for (const ReadWay& w : ways)
+        out.lines.push_back({w.way.title, w.written.empty() ? "(nothing)" : w.written,
+                             decimals(double(w.reference.mean_probability()), 3)});
     return out;
 }
 
@@ -100,7 +96,7 @@ BarRows reference_bars(const std::vector<ReadWay>& ways) {
 Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state, ThreadPool& pool) {
     static OncePerModel<std::vector<CrossLimit>, std::vector<std::vector<LengthPoint>>> measured;
     std::vector<CrossLimit> limits;
-    for (const ReadingWay& way : reading_ways(state)) limits.push_back(way.limit);
+    for (const ReadingWay& way : reading_ways(state, 1, 1)) limits.push_back(way.limit);
     const auto& model = in.trace->model;
     TRY(const auto curves,
         measured.of(model, limits, [&] { return reference_by_length(model, limits, pool, in.cancel); }));
@@ -108,7 +104,7 @@ Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state
                .x_is = "words of the source",
                .y_is = "p of a reference token",
                .log_y = true};
-    const auto ways = reading_ways(state);
+    const auto ways = reading_ways(state, 1, 1);
     for (size_t i = 0; i < curves.size(); ++i) {
         Curves::Line line = line_of(ways[i].title, {}, {});
         for (const LengthPoint& point : curves[i]) {
@@ -137,7 +133,7 @@ Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, 
     page.note = "cross-attention of all layers and heads, limited";
     const int last = input.trace->request.inputs[0].size() - 1;
     page.limits = {{"window", last}, {"position", last}};
-    page.blocks = {written_table(ways), reference_bars(ways)};
+    page.blocks = {written_steps(ways), reference_bars(ways)};
     if (state.held_out) {
         TRY(Curves curves, held_out_curves(input, state, pool));
         page.blocks.push_back(std::move(curves));

@@ -112,6 +112,38 @@ Steps output_steps(const WorkedAttention& a) {
     return out;
 }
 
+/// Shows the values and their mixture as arrows.
+Plane mixture_plane(const WorkedAttention& a) {
+    Plane out{.title = "y lies among the values; each pulls with its weight", .points = {}, .arrows = true};
+    for (int i = 0; i < a.v.rows(); ++i)
+        out.points.push_back(
+            {numbered("v", i + 1) + "  " + decimals(a.weights[i], 2), a.v(i, 0), a.v(i, 1), false});
+    out.points.push_back({"y", a.output[0], a.output[1], true});
+    return out;
+}
+
+Grid slopes_grid(const WorkedAttention& a) {
+    std::vector<std::string> weights, scores;
+    for (int i = 0; i < a.weights.size(); ++i) {
+        weights.push_back(numbered("a", i + 1));
+        scores.push_back(numbered("s", i + 1));
+    }
+    return {.title = "How each weight answers each score, ∂a ÷ ∂s",
+            .rows_are = "weight",
+            .columns_are = "score",
+            .rows = std::move(weights),
+            .columns = std::move(scores),
+            .values = softmax_slopes(a.weights),
+            .diverging = true};
+}
+
+Words joined_words(const WorkedAttention& a) {
+    const Matrix slopes = softmax_slopes(a.weights);
+    return {"Every score reaches every weight, like a fully connected layer: raise s₁, and a₁ grows by " +
+            decimals(double(slopes(0, 0)), 3) + " for each 1, which the others lose (" +
+            decimals(double(slopes(1, 0)), 3) + " and " + decimals(double(slopes(2, 0)), 3) + ")."};
+}
+
 }  // namespace
 
 void WorkedExampleState::visit(ControlVisitor& v) {
@@ -146,7 +178,10 @@ Result<Page> worked_example_page(const StationInput& input, const WorkedExampleS
                    projection_steps(in, a),
                    score_steps(in, a),
                    softmax_steps(a),
-                   output_steps(a)};
+                   output_steps(a),
+                   mixture_plane(a),
+                   slopes_grid(a),
+                   joined_words(a)};
     if (a.shift != 0)
         page.blocks.push_back(
             Words{"A score lies beyond ±20, so the largest is taken from all before e^; this "

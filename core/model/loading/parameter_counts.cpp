@@ -161,6 +161,13 @@ double share_of(const NamedCount& count, const ModelConfig& c) {
     return double(count.matrices) / double(std::max<int64_t>(1, matrix_count(c).all()));
 }
 
+const ModelConfig& published_config(Published model) {
+    static const Json all = embedded_json("assets/published.json");
+    static const ModelConfig gpt2 = *parse_config(all["gpt-2"], "published.json"),
+                             transformer = *parse_config(all["transformer"], "published.json");
+    return model == Published::gpt2 ? gpt2 : transformer;
+}
+
 const ModelConfig& gpt3_config() {
     static const ModelConfig config = *parse_config(embedded_json("assets/gpt3.json"), "gpt3.json");
     return config;

@@ -57,4 +57,8 @@ bool unembeds(const ModelConfig& config);
 /// Returns GPT-3's configuration (Brown et al. 2020, table 2.1).
 const ModelConfig& gpt3_config();
 
+/// GPT-2's smallest (Radford et al. 2019) and the base Transformer (Vaswani et al. 2017, table 3).
+enum class Published { gpt2, transformer };
+const ModelConfig& published_config(Published model);
+
 }  // namespace headlight
