@@ -6,6 +6,7 @@
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "figure/file_formats.h"
+#include "io/json.h"
 #include "io/output_file.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"
@@ -22,7 +23,7 @@ struct LearnOptions {
     std::vector<std::string> set;
     GivenStyle style;
     int head = -1, query = -1;  // −1: the station's first head, the last query
-    bool list = false;
+    bool list = false, json = false;
 };
 
 std::string station_list() {
@@ -70,15 +71,12 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
     return run_trace(model, std::move(request), pool);
 }
 
-/// Returns the named head, else the station's first choice, else head 0.0.
-Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& station, const Trace& trace,
-                                 ThreadPool& pool) {
-    if (o.layer.empty() && o.head < 0)
-        return station.first_head ? station.first_head(trace, pool).value_or(AttentionHead{})
-                                  : AttentionHead{};
+/// Returns the named head; none if none is named.
+Result<std::optional<AttentionHead>> learn_head(const LearnOptions& o, const Trace& trace) {
+    if (o.layer.empty() && o.head < 0) return std::optional<AttentionHead>();
     AttentionHead out{0, std::max(0, o.head)};
     TRY(out.block, parse_block(trace.config(), o.layer.empty() ? "0" : o.layer));
-    if (trace.config().has_head(out)) return out;
+    if (trace.config().has_head(out)) return std::optional(out);
     return Error{"There is no head " + std::to_string(out.head) + " in layer " +
                  block_path(trace.config(), out.block) + " of " + trace.model->name + "; correct --head."};
 }
@@ -88,6 +86,7 @@ struct LearnRun {
     learn::StationInput input;
     std::shared_ptr<const Trace> trace;
     std::any state;
+    bool found = false;  // the head is the station's choice
 };
 
 Result<LearnRun> learn_state(LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
@@ -100,8 +99,11 @@ Result<LearnRun> learn_state(LearnOptions& o, const learn::Station& station, Thr
     if (out.trace) {
         out.input.trace = out.trace.get();
         out.input.model = out.trace->model.get();
-        TRY(const AttentionHead chosen, learn_head(o, station, *out.trace, pool));
-        std::tie(out.input.block, out.input.head) = std::pair{chosen.block, chosen.head};
+        TRY(const auto chosen, learn_head(o, *out.trace));
+        const auto [cell, found] = learn::station_start(station, *out.trace, chosen, o.query, pool);
+        std::tie(out.input.block, out.input.head) = std::pair{cell.head.block, cell.head.head};
+        out.input.query = cell.query;
+        out.found = found;
     }
     out.state = station.first_state();
     for (const std::string& assignment : o.set)
@@ -170,14 +172,76 @@ Status check_heard(const LearnOptions& o, const learn::Station& station, const L
     return success();
 }
 
+std::string question_text(const learn::PageQuestion& question) {
+    std::string out;
+    for (int i = 0; i < isize(question.cards); ++i) {
+        const learn::GuessCard& card = question.cards[i];
+        out += (i ? "" : question.text + "\n") + "  " + std::to_string(i + 1) + "  " + card.label;
+        if (!card.place.empty()) out += " " + card.place;
+        out += ": " + card.reason + (card.shown.empty() ? "" : ", " + card.shown) + "\n";
+    }
+    if (question.asks()) out += "Answer: " + std::to_string(question.right + 1) + "\n";
+    out += question.finding + "\n";
+    return question.why.empty() ? out : out + question.why + "\n";
+}
+
+/// Writes the station's head and questions as text.
+std::string questions_text(const learn::Station& station, const LearnRun& run, const learn::Page& page) {
+    std::string out = learn::station_text(station.key).title;
+    if (run.trace && station.first_head)
+        out += ", head " + head_name(run.trace->config(), run.input.block, run.input.head) +
+               (run.found ? ", found by this station" : "");
+    out += "\n";
+    for (const learn::PageQuestion& question : page.questions) out += "\n" + question_text(question);
+    if (page.questions.empty()) out += "\nThis sentence leaves nothing to ask; -o draws the page.\n";
+    return out;
+}
+
+Json question_json(const learn::PageQuestion& question) {
+    Json cards = Json::array();
+    for (const learn::GuessCard& card : question.cards)
+        cards.push_back({{"label", card.label},
+                         {"place", card.place},
+                         {"reason", card.reason},
+                         {"value", card.value},
+                         {"shown", card.shown}});
+    return {{"question", question.text},
+            {"cards", std::move(cards)},
+            {"right", question.right},
+            {"finding", question.finding},
+            {"why", question.why}};
+}
+
+std::string questions_json(const learn::Station& station, const LearnRun& run, const learn::Page& page) {
+    Json out{{"station", station.key}, {"questions", Json::array()}};
+    if (run.trace && station.first_head) {
+        out["head"] = head_name(run.trace->config(), run.input.block, run.input.head);
+        out["query"] = run.input.query;
+        out["found"] = run.found;
+    }
+    for (const learn::PageQuestion& question : page.questions)
+        out["questions"].push_back(question_json(question));
+    return json_text(out, 2) + "\n";
+}
+
+/// Says what the station asks and finds, without a file.
+Status say_questions(const LearnOptions& o, const learn::Station& station, const LearnRun& run,
+                     const learn::Page& page) {
+    if (!o.format.empty()) return Error{"--format goes with -o; leave it out, or name a file."};
+    return o.json ? print_json(questions_json(station, run, page))
+                  : print(questions_text(station, run, page));
+}
+
 Status run_learn(LearnOptions o) {
     if (o.list) return print(station_list());
-    if (o.station.empty() || o.output.empty())
-        return Error{
-            "Name a station and a file to write, --station positions -o positions.pdf for example; "
-            "--list names the stations."};
+    if (o.station.empty())
+        return Error{"Name a station, headlight learn positions for example; --list names the stations."};
     FigureStyle style;
     TRY_STATUS(set_given(style, o.style));
+    if (o.output.empty() && !o.style.empty())
+        return Error{"--" + o.style.begin()->first + " changes the figure; name its file with -o."};
+    if (!o.output.empty() && o.json)
+        return Error{"--json is of what is printed without -o; leave it out, or end -o in .json."};
     const learn::Station& station = *learn::find_station(o.station);
     ThreadPool pool(o.input.threads);
     const std::string output = with_format(o.output, o.format);
@@ -190,6 +254,7 @@ Status run_learn(LearnOptions o) {
     TRY(const LearnRun state, learn_state(o, station, pool));
     TRY(learn::Page page, learn::station_page(station, state.input, state.state, pool));
     TRY_STATUS(check_heard(o, station, state, page, pool));
+    if (o.output.empty()) return say_questions(o, station, state, page);
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));
     return write_page(output, drawn(std::move(page), station, style));
 }
@@ -202,7 +267,10 @@ std::function<Status()> declare_learn(CLI::App& app) {
     add_input_options(app, o->input);
     std::vector<std::string> keys;
     for (const auto& station : learn::stations()) keys.push_back(station.key);
-    app.add_option("--station", o->station, "the station to draw")->check(one_of(keys));
+    app.add_option("station,--station", o->station,
+                   "the station; without -o its question, answer and finding are printed")
+        ->check(one_of(keys));
+    app.add_flag("--json", o->json, "print the question, answer and finding as JSON");
     app.add_flag("--list", o->list, "list the stations, one per line, key first");
     app.add_option("--set", o->set, "set a control of the station, width=64 for example (repeatable)")
         ->expected(1)

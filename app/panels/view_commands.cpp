@@ -263,8 +263,8 @@ std::vector<Command> view_commands() {
     const std::vector<Command> back{row(
         {"back", "Back", "leave a full-window view"}, [](CommandContext& c) { close_view(c.session); },
         fills_window)};
-    return joined({in_group(kViews, joined({question_commands(), opening_commands(), choice_commands(),
-                                            layer_heads_commands(), back})),
+    return joined({in_group(kViews, joined({answering_commands(), question_commands(), opening_commands(),
+                                            choice_commands(), layer_heads_commands(), back})),
                    own,
                    in_group("Generate", {moves_step("previous step", "Previous step", "←", -1),
                                          moves_step("next step", "Next step", "→", 1)}),

@@ -44,6 +44,9 @@ float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& tabl
 float draw_pixels(BlockPen& pen, ImVec2 at, float width, const Pixels& pixels);
 float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words);
 
+/// Draws what a page found behind a bar; returns its height, 0 without a finding.
+float draw_finding(Ui& ui, ImVec2 at, float width, const PageQuestion& question);
+
 /// Draws a block's title; returns its height, 0 without a title.
 float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string& title);
 /// Explains the symbols of a text drawn at `place`, on hover.

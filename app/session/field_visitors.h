@@ -19,7 +19,7 @@
 namespace headlight {
 
 inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000, kMaxSlides = 200,
-                        kMaxModels = 1000;
+                        kMaxModels = 1000, kMaxStations = 200;
 
 /// A field's command, title in the palette, help, and words of its values. `shared`: several views show it.
 struct Choice {

@@ -72,6 +72,8 @@ const View& shown_view(const Session& session, const Model& model) {
     return views()[view_for(session, model)];
 }
 
+std::vector<Command> answering_commands() { return guess_commands(); }
+
 bool give_picture(Session& session, const Model& model, const std::string& path) {
     return std::string_view(shown_view(session, model).key) == "learn" && learn_takes_picture(session, path);
 }

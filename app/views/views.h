@@ -14,6 +14,9 @@ constexpr const char* kCorpusView = "corpus";  // shows heads over the texts of 
 
 std::span<const View> views();
 
+/// Returns the rows whose digits answer an open question of Learn, before all other rows of these keys.
+std::vector<Command> answering_commands();
+
 /// Gives an image to the shown view; false if it takes none.
 bool give_picture(Session& session, const Model& model, const std::string& path);
 

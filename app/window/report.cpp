@@ -77,6 +77,8 @@ void report_session(WindowState& state, Json& root) {
     root["presenting"] = session.presenting;
     root["arranging"] = session.arranging;
     root["revealed"] = session.revealed;
+    root["learned"] = session.preferences.learned;
+    root["learn_guesses"] = session.preferences.guesses;
     root["thumbnails"] = state.pictures.slides.size();
     root["slide"] = session.slide;
     root["slides"] = document.slides.size();

@@ -126,8 +126,31 @@ struct Idle {
     std::string control, makes_count;  // "padding", "hides=padding"
 };
 
+/// A guess to choose from.
+struct GuessCard {
+    std::string label;       // "ball"
+    std::string place = "";  // where it stands, "4"
+    std::string reason;      // why one may think so: "what followed “red” last time"
+    double value = 0;        // its number, which decides; as written:
+    std::string shown = "";  // "0.733"; "": has none
+};
+
+/// Asks what the page will show, and says what it shows in one sentence made of its numbers. Without cards
+/// there is nothing good to ask, and the finding stands alone.
+struct PageQuestion {
+    std::string text = "";      // "Which word will “red” look at most?"
+    std::string will_see = "";  // "One bar for each of the 17 words."
+    std::vector<GuessCard> cards = {};
+    int right = -1;  // index of the right card
+    std::string finding, why = "";
+    std::vector<std::string> columns = {};  // of the covered picture; empty: a plain one
+
+    bool asks() const { return !cards.empty(); }
+};
+
 struct Page {
     std::vector<Block> blocks;
+    std::vector<PageQuestion> questions;  // the first covers the page; the others may be asked below it
     std::vector<Symbol> symbols;
     std::string note;           // after the title: "q and k of head 1.2; W and v fixed at random"
     std::vector<Limit> limits;  // of controls with a larger range elsewhere

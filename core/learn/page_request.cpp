@@ -14,6 +14,17 @@ std::string text_of_run(const Trace& trace, const std::string& typed) {
     return typed.empty() && model.tokenizer ? (*model.tokenizer)->decode(trace.request.inputs[0].ids) : typed;
 }
 
+/// Begins on the unchanged run, so that no intervention moves the station to another head.
+learn::StationStart start_of(const Runs& runs, const learn::Station& station, const PageRequest& request,
+                             ThreadPool& pool) {
+    const AttentionHead shown{request.block, request.head};
+    auto start =
+        learn::station_start(station, runs.own ? *runs.own : runs.shown,
+                             request.head_chosen ? std::optional(shown) : std::nullopt, request.query, pool);
+    if (!start.found) start.cell.head = shown;
+    return start;
+}
+
 }  // namespace
 
 void PageRequest::clamp_to(const Trace& trace) {
@@ -30,17 +41,20 @@ Result<StationPage> answer_page(const Runs& runs, const PageRequest& request, Th
     input.trace = &runs.shown;
     input.model = runs.shown.model.get();
     input.text = text_of_run(runs.shown, request.text);
-    const auto first_head =
-        station->first_head && !request.head_chosen ? station->first_head(runs.shown, pool) : std::nullopt;
-    const AttentionHead head = first_head.value_or(AttentionHead{request.block, request.head});
+    const learn::StationStart start = start_of(runs, *station, request, pool);
+    const AttentionHead head = start.cell.head;
     input.block = head.block;
     input.head = head.head;
-    input.query = request.query;
+    input.query = start.cell.query;
     input.cancel = cancel;
     auto page = learn::station_page(*station, input, learn::state_of(*station, request.words), pool);
-    if (page) return StationPage{std::make_shared<const learn::Page>(*std::move(page)), "", first_head};
-    if (page.error().cancelled) return page.error();
-    return StationPage{nullptr, page.error().message, first_head};
+    if (!page && page.error().cancelled) return page.error();
+    StationPage out{nullptr, "", head, start.found, station->first_head != nullptr};
+    if (page)
+        out.page = std::make_shared<const learn::Page>(*std::move(page));
+    else
+        out.missing = page.error().message;
+    return out;
 }
 
 }  // namespace headlight

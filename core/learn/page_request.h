@@ -18,7 +18,9 @@ struct Page;
 struct StationPage {
     std::shared_ptr<const learn::Page> page;  // null if there is none
     std::string missing;                      // then a sentence with a remedy
-    std::optional<AttentionHead> first_head;  // the station's choice if the user selected none
+    AttentionHead head;                       // that it shows
+    bool head_found = false;                  // by the station, because the user selected none
+    bool has_head = false;                    // the station shows one
 };
 
 struct PageRequest {

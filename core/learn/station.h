@@ -62,8 +62,23 @@ struct StationInput {
     int query_of(int count) const { return query < 0 || query >= count ? count - 1 : query; }
 };
 
-/// Returns the head that a station begins with if the user selected none; none: the one shown elsewhere.
-using FirstHead = std::optional<AttentionHead> (*)(const Trace& trace, ThreadPool& pool);
+/// A head and a query on which a station shows what it is about.
+struct TellingCell {
+    AttentionHead head;
+    int query = -1;  // −1: the last
+    bool operator==(const TellingCell&) const = default;
+};
+
+/// Returns the head and query that a station begins with, by its own measure on the text; of the `chosen`
+/// head, if the user selected one, the query. None: what is shown elsewhere.
+using FirstHead = std::optional<TellingCell> (*)(const Trace& trace, std::optional<AttentionHead> chosen,
+                                                 ThreadPool& pool);
+
+/// Returns the head and query of a page: those named by the user, else the station's own.
+struct StationStart {
+    TellingCell cell;
+    bool found = false;  // the head is the station's choice
+};
 
 struct Station {
     const char* key;
@@ -72,13 +87,20 @@ struct Station {
     std::any (*first_state)();  // the state on first entry
     void (*visit)(std::any& state, ControlVisitor& visitor);
     Result<Page> (*compute)(const StationInput& input, const std::any& state, ThreadPool& pool);
+    /// Returns what to ask about a computed page, from its numbers.
+    Result<std::vector<PageQuestion>> (*ask)(const StationInput& input, const std::any& state,
+                                             const Page& page, ThreadPool& pool);
 };
 
-/// Makes a row from a station's function, which takes its state: plain data with `visit(ControlVisitor&)`.
+/// Makes a row from a station's function, which takes its state: plain data with `visit(ControlVisitor&)`,
+/// and from the function that asks about its page, or null.
 template <class State>
 using PageOf = Result<Page> (*)(const StationInput& input, const State& state, ThreadPool& pool);
+template <class State>
+using QuestionsOf = Result<std::vector<PageQuestion>> (*)(const StationInput& input, const State& state,
+                                                          const Page& page, ThreadPool& pool);
 
-template <class State, PageOf<State> Compute>
+template <class State, PageOf<State> Compute, QuestionsOf<State> Ask = nullptr>
 constexpr Station station(const char* key, const char* opens, FirstHead first_head = nullptr) {
     return {key,
             opens,
@@ -87,8 +109,19 @@ constexpr Station station(const char* key, const char* opens, FirstHead first_he
             [](std::any& state, ControlVisitor& visitor) { std::any_cast<State&>(state).visit(visitor); },
             [](const StationInput& input, const std::any& state, ThreadPool& pool) {
                 return Compute(input, std::any_cast<const State&>(state), pool);
+            },
+            [](const StationInput& input, const std::any& state, const Page& page,
+               ThreadPool& pool) -> Result<std::vector<PageQuestion>> {
+                if constexpr (Ask != nullptr)
+                    return Ask(input, std::any_cast<const State&>(state), page, pool);
+                else
+                    return std::vector<PageQuestion>();
             }};
 }
+
+/// Returns where a station begins on a text: `chosen` and `query` (−1: none) are the user's.
+StationStart station_start(const Station& station, const Trace& trace, std::optional<AttentionHead> chosen,
+                           int query, ThreadPool& pool);
 
 /// Lists the stations in order: the only place to add one.
 std::span<const Station> stations();
@@ -103,10 +136,11 @@ struct StationText {
     std::vector<Symbol> symbols;
     std::map<std::string, std::string> controls;  // a sentence on each control, by its key
     std::vector<Try> tries;
+    int minutes = 5;  // that it takes a reader
 };
 const StationText& station_text(std::string_view key);
 
-/// Computes the page of a station, with its symbols.
+/// Computes the page of a station, with its questions and symbols.
 Result<Page> station_page(const Station& station, const StationInput& input, const std::any& state,
                           ThreadPool& pool);
 

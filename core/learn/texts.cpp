@@ -10,6 +10,7 @@ namespace {
 
 StationText text_of(const Json& row) {
     StationText out{row.at("title"), row.at("text"), row.at("sample"), {}, row.at("controls"), {}};
+    out.minutes = row.value("minutes", out.minutes);
     for (const Json& symbol : row.at("symbols"))
         out.symbols.push_back({symbol.at("sign"), symbol.at("meaning")});
     for (const Json& attempt : row.at("try"))

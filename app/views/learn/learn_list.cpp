@@ -1,4 +1,6 @@
 // Lists the stations, and draws a station's text and symbols.
+#include <algorithm>
+
 #include "parts/controls.h"
 #include "views/learn/learn.h"
 
@@ -7,8 +9,25 @@ namespace headlight {
 namespace {
 
 constexpr float kStationRow = 28, kNumber = 26, kSign = 26;
-constexpr float kTextRoom = 280;  // height of a text
+constexpr float kTextRoom = 230;          // height of a text
+constexpr float kGuessRoom = 110;         // height of the count of guesses
+constexpr const char* kApart = "follow";  // stands above the numbered stations
 
+/// Draws a tick if the station was read, else its minutes; returns their room.
+void draw_station_end(Scene& s, Rect& line, const learn::Station& station, ImU32 ink) {
+    Ui& ui = s.ui;
+    const auto& learned = s.session.preferences.learned;
+    if (std::find(learned.begin(), learned.end(), station.key) != learned.end()) {
+        const ImVec2 c = take_right(line, 14, gap::small).middle();
+        const ImVec2 tick[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 6, c.y - 4}};
+        return ui.polyline(tick, ink, 1.5f);
+    }
+    const std::string minutes = std::to_string(learn::station_text(station.key).minutes) + " min";
+    write(ui, take_right(line, ui.text.width(kCaptionMono, minutes), gap::small), kCaptionMono, ink, minutes,
+          Flush::right);
+}
+
+/// `number`: 0 for the one that stands apart.
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;
     const std::string path = std::string("learn/") + station.key,
@@ -18,8 +37,9 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
     const ImU32 ink = shown ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2;
     Rect line = r;
     write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, shown ? ink : ui.colors->t3,
-          std::to_string(number), Flush::right);
+          number ? std::to_string(number) : "▸", Flush::right);
     take_right(line, gap::small);
+    draw_station_end(s, line, station, shown ? ink : ui.colors->t2);
     write(ui, line, kBody, ink, title);
     if (ui.text.width(kBody, title) > line.w) ui.tooltip(path, h, title);
     if (h.clicked) s.send("learn", station.key);
@@ -79,17 +99,33 @@ bool draw_station_list(Scene& s, Rect area) {
     const int shown = narrow<int>(&state.shown() - stations.data());
     Rect below = area;
     Toolbar bar = title_toolbar(s, below, "learn/back", "Learn");
+    const auto learned = std::count_if(stations.begin(), stations.end(), [&](const learn::Station& one) {
+        const auto& keys = s.session.preferences.learned;
+        return std::find(keys.begin(), keys.end(), one.key) != keys.end();
+    });
     write(ui, bar.rest(), kCaptionMono, ui.colors->t3,
-          std::to_string(shown + 1) + " of " + std::to_string(stations.size()), Flush::right);
+          std::to_string(learned) + " of " + std::to_string(stations.size()), Flush::right);
     ui.scroll_area(below);
     float y = below.y - state.list_scroll;
     const Rect inside = inset(area, size::panel_pad, 0);
-    for (int i = 0; i < isize(stations); ++i, y += kStationRow)
-        draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), i + 1, stations[i],
-                         i == shown);
+    int number = 0;
+    for (int i = 0; i < isize(stations); ++i, y += kStationRow) {
+        const bool apart = std::string_view(stations[i].key) == kApart;
+        draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), apart ? 0 : ++number,
+                         stations[i], i == shown);
+        if (!apart) continue;
+        y += gap::medium;
+        ui.hairline(inside.x, y + kStationRow - gap::close, inside.right(), y + kStationRow - gap::close);
+    }
     draw_tries_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1));
     y += kStationRow;
-    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size() + 1) + kTextRoom;
+    const float listed = size::title_bar + kStationRow * float(stations.size() + 1) + gap::medium;
+    if (area.h >= listed + kGuessRoom) {
+        y += gap::medium;
+        ui.hairline(inside.x, y, inside.right(), y);
+        y = draw_guesses(s, inside.x, y + gap::medium, inside.w);
+    }
+    const bool room = area.h >= listed + kGuessRoom + kTextRoom;
     if (room) {
         y += gap::medium;
         ui.hairline(inside.x, y, inside.right(), y);

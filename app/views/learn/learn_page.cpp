@@ -45,6 +45,8 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     const std::string& caption = sheet.style.caption == "auto" ? sheet.text.text : sheet.style.caption;
     if (!caption.empty())
         y += 20 + ui.text.draw_wrapped(kPad, y, sheet.width - 2 * kPad, kBody, ui.colors->t2, caption);
+    for (const PageQuestion& question : sheet.page->questions)
+        if (const float high = draw_finding(ui, {kPad, y}, sheet.width - 2 * kPad, question)) y += high + 20;
     BlockPen pen{ui, colormap(sheet.style.colormap, false)};
     y = draw_blocks(pen, sheet.page->blocks, kPad, y, sheet.width - 2 * kPad);
     if (sheet.style.caption == "auto" && !sheet.page->symbols.empty()) y = draw_symbols(ui, y + 20, sheet);

@@ -71,6 +71,7 @@ Command moves_station(const char* name, const char* title, const char* keys, int
         LearnState& state = c.session.of<LearnState>();
         const int last = narrow<int>(std::ssize(learn::stations())) - 1;
         state.station = learn::stations()[std::clamp(place_of(state.station) + by, 0, last)].key;
+        state.asks.clear();
     };
     return row({name, title, "in Learn: previous or next station", keys}, move, when_shown);
 }
@@ -110,15 +111,17 @@ bool learn_takes_picture(Session& session, const std::string& path) {
 std::vector<Command> learn_commands() {
     const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
     const char* scrolled = "in Learn: scroll the page";
-    return {
-        row(
-            {"learn set KEY=VALUE", "Learn: set", "set a control of the shown station, for example width=8"},
-            [](CommandContext& c, const std::string& words) { return set_words(c.session, words); }, model),
-        row({"learn reset", "Learn: reset the station", "restore the station's defaults"}, reset, model),
-        moves_station("previous station", "Previous station", "↑", -1),
-        moves_station("next station", "Next station", "↓", 1),
-        pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
-        pages({"learn down", "Learn: page down", scrolled, "PgDn"}, 0, 1, when_shown)};
+    return joined(
+        {{row(
+              {"learn set KEY=VALUE", "Learn: set",
+               "set a control of the shown station, for example width=8"},
+              [](CommandContext& c, const std::string& words) { return set_words(c.session, words); }, model),
+          row({"learn reset", "Learn: reset the station", "restore the station's defaults"}, reset, model),
+          moves_station("previous station", "Previous station", "↑", -1),
+          moves_station("next station", "Next station", "↓", 1),
+          pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
+          pages({"learn down", "Learn: page down", scrolled, "PgDn"}, 0, 1, when_shown)},
+         path_commands()});
 }
 
 }  // namespace headlight

@@ -107,19 +107,6 @@ Steps mixture(const Database& db, const Vector& weights) {
     return out;
 }
 
-Words finding(const Database& db, const Vector& weights) {
-    Index best = 0;
-    weights.maxCoeff(&best);
-    const bool found = exact_weights(db.keys, db.query).sum() > 0;
-    const std::string share = decimals(100 * double(weights[best]), 0) + " %";
-    return {"How fast is an animal of size " + decimals(double(db.query(0)), 0) + " and tameness " +
-            decimals(double(db.query(1)), 0) + "? " +
-            (found ? "This key is in the table. " : "No row has this key. ") + "The weighted answer takes " +
-            (weights[best] == 1 ? "all from " + db.names[best] + "."
-                                : (share == "100 %" ? "nearly all" : share) + " from " + db.names[best] +
-                                      " and the rest from the others.")};
-}
-
 }  // namespace
 
 Vector database_scores(const Matrix& keys, const Matrix& query, DatabaseState::Similarity similarity) {
@@ -147,7 +134,6 @@ Result<Page> database_page(const StationInput&, const DatabaseState& state, Thre
     Page page;
     page.note = "top speeds, rounded";
     page.blocks = {
-        finding(db, weights),
         Grid{"Keys", "animal", "key", db.names, key_columns, db.keys, false, "keys", std::nullopt, reach},
         Grid{"Values", "animal", "value", db.names, {"km/h"}, db.values, false, "values", std::nullopt},
         Grid{"Query", "", "key", {"query"}, key_columns, db.query, false, "query", std::nullopt, reach},

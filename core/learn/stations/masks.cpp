@@ -52,7 +52,7 @@ private:
 
 MaskedScores masked_scores(const StationInput& input, const MasksState& state) {
     const int queries = input.trace->query_count(input.block), keys = input.trace->key_count(input.block),
-              query = input.query < 0 ? queries / 2 : input.query_of(queries);  // the last attends to all
+              query = input.query < 0 ? queries / 2 : input.query_of(queries);  // the last sees all
     const bool all = std::max(queries, keys) <= kMaxMapped;
     const int first = all ? 0 : query, rows = all ? queries : 1;
     const ChosenMask mask(state, keys);

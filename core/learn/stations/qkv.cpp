@@ -222,13 +222,6 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
     return out;
 }
 
-Words finding_of_heads(const HeadInputs& x, const HeadOutcome& first) {
-    const int best = best_key(x.words, first);
-    return {in_quotes(x.words.queries[x.words.query]) + " asks with q, every word answers with k: " +
-            in_quotes(x.words.keys[best]) + " fits best and sends " +
-            decimals(100 * double(first.weights(x.words.query, best)), 0) + " % of what arrives, its v."};
-}
-
 }  // namespace
 
 Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool& pool) {
@@ -241,7 +234,7 @@ Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool&
     page.note = x.small ? x.words.origin : x.words.origin + ", " + in.trace->model->name;
     page.limits = {{"heads", x.small ? 3 : in.trace->config().heads(in.block)}};
     const HeadVectors first = head_vectors(in, x, x.heads.front(), sources, state);
-    page.blocks = {finding_of_heads(x, outcomes.front()), heads_bars(in, x, outcomes)};
+    page.blocks = {heads_bars(in, x, outcomes)};
     if (x.words.one_text) page.blocks.push_back(why_three(first));
     if (!x.small)
         if (auto apart = heads_apart(in)) page.blocks.push_back(std::move(*apart));

@@ -5,7 +5,11 @@
 
 #include "base/quoted.h"
 #include "learn/dot_products.h"
+#include "learn/normalizers.h"
 #include "learn/page_parts.h"
+#include "learn/score_function_table.h"
+#include "learn/stations/query_key.h"
+#include "learn/stations/small_vectors.h"
 
 namespace headlight::learn {
 
@@ -65,6 +69,24 @@ std::optional<HeadOnCurves> head_on_curves(const StationInput& input) {
     return HeadOnCurves{"head " + head_name(c, input.block, input.head),
                         "up to " + std::to_string(input.trace->key_count(input.block)) + " keys",
                         float(c.d_head(input.block)), head_products(*input.trace, input.block, input.head)};
+}
+
+/// Shows the selected query's weights with its scores divided, and without.
+BarRows divided_bars(const StationInput& input) {
+    const QueryKey x = head_query_key(input);
+    const NormalizerKind& softmax = normalizers()[static_cast<int>(RowNormalizer::softmax)];
+    const std::string root = "√" + std::to_string(x.q.cols());
+    BarRows out{x.keys, {}, x.cells};
+    const auto add = [&](const Matrix& scores, std::string title, std::string formula) {
+        BarRows::Row row = bar_row(scores, normalize_rows(softmax, scores), x.query);
+        row.title = std::move(title);
+        row.formula = std::move(formula);
+        row.emphasized = out.rows.empty();
+        out.rows.push_back(std::move(row));
+    };
+    add(x.masked(scaled_dot_scores(x.q, x.k)), "Divided by " + root, "softmax(q · k / " + root + ")");
+    add(x.masked(dot_scores(x.q, x.k)), "Not divided", "softmax(q · k)");
+    return out;
 }
 
 Curves variance_curves(const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
@@ -151,6 +173,7 @@ Result<Page> scale_page(const StationInput& input, const ScaleState& state, Thre
                                    &Softness::entropy, samples, head),
                    softness_curves("Size of the softmax's gradient", "‖∂ weights ÷ ∂ scores‖",
                                    &Softness::gradient, samples, head)};
+    if (has_head(input) && head) page.blocks.insert(page.blocks.begin(), divided_bars(input));
     if (head) {
         const float scale = head->of.scale;
         page.blocks.push_back(head_table(input, pool));

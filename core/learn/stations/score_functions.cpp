@@ -101,24 +101,6 @@ Table cost_table(const QueryKey& input) {
     return out;
 }
 
-/// Returns the largest weight of a row of bars, ignoring NaN.
-float largest(const BarRows::Row& row) {
-    float out = 0;
-    for (const float w : row.values)
-        if (w > out) out = w;
-    return out;
-}
-
-Words finding(const BarRows& rows, const QueryKey& input) {
-    const auto share = [&](ScoreFunction f) {
-        return decimals(100 * double(largest(rows.rows[static_cast<int>(f)])), 0) + " %";
-    };
-    return {"Same queries, same keys; only the formula changes. For " +
-            in_quotes(input.queries[input.query]) + ", dot gives " + share(ScoreFunction::dot) +
-            " to one key; divided by √" + std::to_string(input.q.cols()) + ", it gives " +
-            share(ScoreFunction::scaled_dot) + ". Location never reads the keys."};
-}
-
 }  // namespace
 
 Result<Page> score_functions_page(const StationInput& in, const ScoreFunctionsState& state,
@@ -127,8 +109,7 @@ Result<Page> score_functions_page(const StationInput& in, const ScoreFunctionsSt
     const BarRows scores = by_score(input, parameters(state, input), normalizers()[state.normalizer], pool);
     Page page;
     page.note = input.origin + "; W and v drawn at random";
-    page.blocks = {finding(scores, input), scores, angles(input), by_normalizer(input, state.normalizer),
-                   cost_table(input)};
+    page.blocks = {scores, angles(input), by_normalizer(input, state.normalizer), cost_table(input)};
     return page;
 }
 

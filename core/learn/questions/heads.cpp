@@ -1,0 +1,347 @@
+// Asks where heads look: stations whose pages show rows of weights.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/prediction/predict.h"
+#include "base/quoted.h"
+#include "learn/page_parts.h"
+#include "learn/questions/ask.h"
+#include "learn/questions/parts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+const BarRows::Row* bar_titled(const BarRows& bars, const std::string& title) {
+    for (const BarRows::Row& row : bars.rows)
+        if (row.title == title) return &row;
+    return nullptr;
+}
+
+float largest_value(const BarRows::Row& row) {
+    float out = 0;
+    for (const float w : row.values)
+        if (w > out) out = w;
+    return out;
+}
+
+bool one_text(const StationInput& in) {
+    return in.trace && in.trace->config().block(in.block).kind != AttentionKind::cross;
+}
+
+/// Returns a row of bars, with its query if that is one of the columns.
+AskedRow row_of_bars(const BarRows& bars, const BarRows::Row& row, bool one_text) {
+    AskedRow out{bars.columns, row.values};
+    const auto& keys = bars.cells.keys;
+    for (int i = 0; one_text && i < std::min(isize(keys), isize(bars.columns)); ++i)
+        if (keys[i] == bars.cells.query) out.query = i;
+    return out;
+}
+
+/// The probabilities that two runs give what comes next.
+struct NextWords {
+    int at = 0;
+    std::vector<Prediction> before, after;
+};
+
+std::string masked_cell(int query, int key) {
+    return "mask:" + std::to_string(query) + ">" + std::to_string(key) + "@*";
+}
+
+/// Runs the text again without a cell, in all heads.
+Result<NextWords> without_cell(const StationInput& in, int query, int key, ThreadPool& pool) {
+    ForwardRequest request = in.trace->request;
+    TRY(Change change, parse_change(in.trace->config(), masked_cell(query, key)));
+    request.intervention.changes.push_back(std::move(change));
+    TRY(const auto run, run_trace(in.trace->model, std::move(request), pool, in.cancel, in.trace));
+    constexpr int kListed = 4;
+    NextWords out{query, {}, {}};
+    out.before = predictions(*in.trace, query, kListed, pool);
+    out.after = predictions(*run, query, kListed, pool);
+    return out;
+}
+
+bool predicts_at(const StationInput& in, int query) {
+    if (!in.trace->model->has_logits() || isize(in.trace->config().stacks) > 1) return false;
+    const std::vector<int> places = predicting_positions(*in.trace);
+    return std::find(places.begin(), places.end(), query) != places.end();
+}
+
+/// "What will the model say if “red” cannot see that “ball”?"
+Result<std::optional<PageQuestion>> ask_without(const StationInput& in, const AskedRow& row,
+                                                ThreadPool& pool) {
+    const int key = row.largest();
+    if (key < 0 || row.query < 0 || key == row.query || !predicts_at(in, row.query))
+        return std::optional<PageQuestion>();
+    TRY(const NextWords next, without_cell(in, row.query, key, pool));
+    const Model& model = *in.trace->model;
+    PageQuestion q{.text = "What will the model say if " + said(row.keys[row.query]) + " cannot see " +
+                           which_of(row, key) + "?",
+                   .will_see = "What it says with and without that one cell, masked in all heads."};
+    const auto reason = [&](int id) -> std::string {
+        for (int i = 0; i < isize(next.before); ++i)
+            if (next.before[i].id == id)
+                return i == 0 ? "as before" : "number " + std::to_string(i + 1) + " before";
+        return "less likely before";
+    };
+    std::vector<Prediction> offered = next.after;
+    offered.resize(std::min<size_t>(offered.size(), 3));
+    if (std::none_of(offered.begin(), offered.end(), [&](auto& p) { return p.id == next.before[0].id; })) {
+        const auto found = std::find_if(next.after.begin(), next.after.end(),
+                                        [&](auto& p) { return p.id == next.before[0].id; });
+        offered.push_back({next.before[0].id, found == next.after.end() ? 0 : found->probability});
+    }
+    std::sort(offered.begin(), offered.end(), [](auto& a, auto& b) { return a.id < b.id; });
+    for (const Prediction& p : offered)
+        q.cards.push_back({.label = prediction_label(model, p.id),
+                           .reason = reason(p.id),
+                           .value = double(p.probability),
+                           .shown = share_text(double(p.probability))});
+    mark_largest(q);
+    const Prediction &was = next.before[0], &is = next.after[0];
+    q.finding = "Without that cell it says " + said(prediction_label(model, is.id)) + ", " +
+                share_text(double(is.probability)) + ".";
+    q.why = "With it: " + said(prediction_label(model, was.id)) + ", " + share_text(double(was.probability)) +
+            ". The cell is masked in all heads; the word may still reach the end through others.";
+    return std::optional(std::move(q));
+}
+
+/// Compares a share before and after, as more, the same or less.
+void add_change_cards(PageQuestion& q, double change, const std::array<const char*, 3>& reasons) {
+    constexpr double kSame = 0.005;
+    const int right = change > kSame ? 0 : change < -kSame ? 2 : 1;
+    const char* const labels[] = {"more", "the same", "less"};
+    for (int i = 0; i < 3; ++i)
+        q.cards.push_back({.label = labels[i], .reason = reasons[i], .value = i == right ? 1.0 : 0.0});
+    mark_largest(q);
+}
+
+}  // namespace
+
+Questions ask_no_weights(const StationInput&, const NoWeightsState&, const Page& page, ThreadPool&) {
+    const AskedRow row = marked_row(find_grid(page, "Weights A"));
+    if (row.query < 0 || isize(row.keys) < 2) return std::vector<PageQuestion>();
+    return std::vector<PageQuestion>{which_key(
+        row, "No matrix is learned. Which word will " + said(row.keys[row.query]) + " take most from?")};
+}
+
+Questions ask_qkv(const StationInput& in, const QkvState& state, const Page& page, ThreadPool& pool) {
+    const AskedRow row = marked_row(find_grid(page, "Weights A"));
+    if (row.query < 0 || isize(row.keys) < 2) return std::vector<PageQuestion>();
+    std::vector<PageQuestion> out{
+        which_key(row, "Which word will " + said(row.keys[row.query]) + " look at most?")};
+    const bool own = !state.small && state.query == MatrixSource::head && state.key == MatrixSource::head;
+    if (!own || !in.trace || !in.trace->has_weights() || !one_text(in)) return out;
+    TRY(auto second, ask_without(in, row, pool));
+    if (second) out.push_back(std::move(*second));
+    return out;
+}
+
+Questions ask_scores(const StationInput& in, const ScoreFunctionsState& state, const Page& page,
+                     ThreadPool&) {
+    const BarRows* bars = first_bars(page);
+    if (!bars || isize(bars->rows) < 4) return std::vector<PageQuestion>();
+    const int asking = row_of_bars(*bars, bars->rows[0], one_text(in)).query;
+    const std::string asker = asking >= 0 ? said(bars->columns[asking]) : "the query";
+    PageQuestion q{
+        .text = "Same q, same k. Which formula will let " + asker + " look most at one word?",
+        .will_see = "One row of bars for each formula. The taller its tallest bar, the sharper it is.",
+        .columns = bars->columns};
+    for (const char* title : {"Dot", "Scaled dot", "Cosine", "Additive"})
+        if (const BarRows::Row* row = bar_titled(*bars, title))
+            q.cards.push_back({.label = row->title,
+                               .reason = row->formula,
+                               .value = std::round(1e3 * double(largest_value(*row))) / 1e3,
+                               .shown = decimals(double(largest_value(*row)), 3)});
+    if (state.normalizer != 0) q.cards.clear();  // a plain sum gives no shares, a hard one decides alone
+    mark_largest(q);
+    const BarRows::Row *dot = bar_titled(*bars, "Dot"), *scaled = bar_titled(*bars, "Scaled dot");
+    if (!dot || !scaled) return std::vector<PageQuestion>();
+    q.finding = "For " + asker + ", dot gives " + share_text(double(largest_value(*dot))) +
+                " to one word; divided by √d, the same scores give it " +
+                share_text(double(largest_value(*scaled))) + ".";
+    q.why = "Same queries, same keys; only the formula changes. Location never reads the keys.";
+    return std::vector<PageQuestion>{std::move(q)};
+}
+
+Questions ask_scale(const StationInput& in, const ScaleState&, const Page& page, ThreadPool&) {
+    const BarRows* bars = first_bars(page);
+    if (!bars || isize(bars->rows) < 2) return std::vector<PageQuestion>();
+    const AskedRow divided = row_of_bars(*bars, bars->rows[0], one_text(in)),
+                   plain = row_of_bars(*bars, bars->rows[1], one_text(in));
+    const int key = divided.largest();
+    if (key < 0) return std::vector<PageQuestion>();
+    const std::string asker = divided.query >= 0 ? said(divided.keys[divided.query]) : "The query",
+                      root = "√" + std::to_string(in.trace->config().d_head(in.block));
+    const double before = double(divided.shares[key]), after = double(plain.shares[key]);
+    PageQuestion q{
+        .text = asker + " looks most at " + which_of(divided, key) + ". How much will " +
+                which_of(divided, key) + " get if no score is divided by " + root + "?",
+        .will_see = "The row twice: from the scores as the model divides them, and from q · k alone.",
+        .columns = divided.keys};
+    add_change_cards(
+        q, after - before,
+        {"the scores lie further apart", "the order of the scores stays", "larger scores even out"});
+    q.finding = "Undivided, " + asker + " gives " + share_text(after) + " instead of " + share_text(before) +
+                " to " + which_of(divided, key) + ".";
+    q.why = "Its row: " + bars->rows[1].note + " instead of " + bars->rows[0].note +
+            ". The nearer to 0 bits, the less a small change of the scores still changes.";
+    return std::vector<PageQuestion>{std::move(q)};
+}
+
+Questions ask_masks(const StationInput& in, const MasksState&, const Page& page, ThreadPool&) {
+    const BarRows* bars = first_bars(page);
+    if (!has_head_scores(in) || !bars || isize(bars->rows) < 3) return std::vector<PageQuestion>();
+    const AskedRow open = row_of_bars(*bars, bars->rows[0], one_text(in)),
+                   masked = row_of_bars(*bars, bars->rows[1], one_text(in));
+    const auto hidden = std::count_if(masked.shares.begin(), masked.shares.end(),
+                                      [](float share) { return std::isnan(share); });
+    const int key = masked.largest();
+    const std::string asker = open.query >= 0 ? said(open.keys[open.query]) : "The query";
+    if (hidden == 0 || key < 0) {
+        const std::string says = hidden == 0
+                                     ? "The mask hides nothing from " + asker + ": its row stays as it is."
+                                     : "The mask hides every word from " + asker + ".";
+        return std::vector<PageQuestion>{PageQuestion{.finding = says}};
+    }
+    const double before = double(open.shares[key]), after = double(masked.shares[key]);
+    double kept = 0;
+    for (int k = 0; k < isize(open.keys); ++k)
+        if (masked.shows(k)) kept += double(open.shares[k]);
+    const std::string number = std::to_string(hidden) + (hidden == 1 ? " word" : " words");
+    PageQuestion q{.text = "A mask hides " + number + " from " + asker + ". How much will " +
+                           which_of(open, key) + " then get?",
+                   .will_see = "The row of " + asker + " without a mask, and with it in three ways.",
+                   .columns = open.keys};
+    add_change_cards(q, after - before,
+                     {"what the hidden words had is shared out", "only the hidden words change",
+                      "a row with fewer words weighs less"});
+    q.finding = asker + " gave " + which_of(open, key) + " " + share_text(before) + "; with " + number +
+                " hidden, " + share_text(after) + ": the row still sums to 1.";
+    q.why = "Setting the hidden weights to 0 after the softmax would leave a row that sums to " +
+            decimals(kept, 2) + ".";
+    return std::vector<PageQuestion>{std::move(q)};
+}
+
+Questions ask_positions(const StationInput& in, const PositionsState&, const Page& page, ThreadPool&) {
+    std::vector<AskedRow> rows;
+    for (const char* way : {"as they are", "switched off"})
+        for (const Block& block : page.blocks)
+            if (const auto* grid = std::get_if<Grid>(&block);
+                grid && grid->title.ends_with(std::string("positions ") + way))
+                rows.push_back(marked_row(grid));
+    if (isize(rows) < 2 || rows[0].query < 1 || rows[1].query < 1) return std::vector<PageQuestion>();
+    const AskedRow &with = rows[0], &without = rows[1];
+    const int q = with.query, key = with.largest() == q ? q - 1 : with.largest();
+    if (!with.shows(key) || !without.shows(key)) return std::vector<PageQuestion>();
+    const double before = double(with.shares[key]), after = double(without.shares[key]),
+                 left = before > 0 ? after / before : 1;
+    const std::string asker = said(with.keys[q]), other = which_of(with, key);
+    PageQuestion out{.text = "This head gives " + share_text(before) + " of " + asker + "’s weight to " +
+                             other + ". How much stays if the model gets no positions?",
+                     .will_see = "The head’s pattern with positions, without them, and with shuffled ones.",
+                     .columns = with.keys};
+    const int right = left >= 2.0 / 3 ? 0 : left >= 1.0 / 3 ? 1 : 2;
+    const char *const labels[] = {"most of it", "about half", "little of it"},
+                      *const reasons[] = {"the words are still the same", "it goes by words and by places",
+                                          "it goes by places"};
+    for (int i = 0; i < 3; ++i)
+        out.cards.push_back({.label = labels[i], .reason = reasons[i], .value = i == right ? 1.0 : 0.0});
+    if (before < 0.2) out.cards.clear();  // nothing to lose
+    mark_largest(out);
+    const int best = without.largest();
+    out.finding = "Without positions, " + asker + " gives " + other + " " + share_text(after) +
+                  " instead of " + share_text(before) + ".";
+    out.why = "It then looks most at " + (best == q ? "itself" : which_of(without, best)) + ", " +
+              share_text(double(without.shares[best])) + "; head " +
+              head_name(in.trace->config(), in.block, in.head) + ", " + reason_of(with, key) + ".";
+    return std::vector<PageQuestion>{std::move(out)};
+}
+
+Questions ask_hard_soft(const StationInput& in, const HardSoftState& state, const Page& page, ThreadPool&) {
+    const BarRows* bars = first_bars(page);
+    if (!bars) return std::vector<PageQuestion>();
+    const BarRows::Row *soft = bar_titled(*bars, "Soft, global"),
+                       *drawn = bar_titled(*bars, "Hard: at random");
+    if (!soft || !drawn) return std::vector<PageQuestion>();
+    const AskedRow row = row_of_bars(*bars, *soft, one_text(in));
+    const int key = row.largest();
+    if (key < 0) return std::vector<PageQuestion>();
+    const auto seen =
+        std::count_if(row.shares.begin(), row.shares.end(), [](float share) { return !std::isnan(share); });
+    const double weight = double(row.shares[key]), share = double(drawn->values[key]),
+                 even = 1.0 / double(seen);
+    const std::string asker = row.query >= 0 ? said(row.keys[row.query]) : "The query",
+                      other = which_of(row, key);
+    PageQuestion q{.text = "Soft attention gives most to " + other +
+                           ". Hard attention draws one word each time: how "
+                           "often will it be " +
+                           other + "?",
+                   .will_see = "The row of " + asker + ", and how often each word was drawn.",
+                   .columns = row.keys};
+    const std::array<std::pair<const char*, double>, 3> guesses{
+        {{"every time", 1.0}, {"as its weight says", weight}, {"like any other", even}}};
+    const char* const reasons[] = {"it is the largest", "a draw follows the weights", "a draw is blind"};
+    for (size_t i = 0; i < guesses.size(); ++i)
+        q.cards.push_back({.label = guesses[i].first,
+                           .reason = reasons[i],
+                           .value = -std::abs(guesses[i].second - share),
+                           .shown = share_text(guesses[i].second)});
+    constexpr double kApart = 0.1;
+    constexpr int kEnough = 64;
+    if (state.draws < kEnough || 1 - weight < kApart || weight - even < kApart) q.cards.clear();
+    mark_largest(q);
+    q.finding = "Of " + std::to_string(state.draws) + (state.draws == 1 ? " draw, " : " draws, ") +
+                share_text(share) + " took " + other + ", to which softmax gives " + share_text(weight) + ".";
+    q.why = "On average hard attention mixes like soft attention, but each draw passes on one word alone.";
+    return std::vector<PageQuestion>{std::move(q)};
+}
+
+Questions ask_three_uses(const StationInput&, const ThreeUsesState&, const Page& page, ThreadPool&) {
+    const Grid* grid = find_grid(page, "Decoder reads the encoder");
+    if (!grid) return std::vector<PageQuestion>();
+    AskedRow row;
+    std::string written;
+    float most = 0;
+    for (int r = 0; r < grid->values.rows(); ++r) {
+        const auto values = grid->values.row(r);
+        AskedRow one{grid->columns, {values.data(), values.data() + values.size()}};
+        const int key = one.largest();
+        const bool word = std::isalpha(static_cast<unsigned char>((grid->rows[r] + " ")[0])) != 0;
+        if (key < 0 || !word || grid->rows[r] == grid->columns[key] || one.shares[key] <= most) continue;
+        most = one.shares[key];
+        written = grid->rows[r];
+        row = std::move(one);
+    }
+    if (row.keys.empty()) return std::vector<PageQuestion>();
+    PageQuestion q =
+        which_key(row, "To write " + said(written) + ", which word of the source will the decoder read?");
+    q.finding = "To write " + said(written) + ", this head reads " + which_of(row, row.largest()) + " with " +
+                share_text(double(most)) + " of its weight.";
+    return std::vector<PageQuestion>{std::move(q)};
+}
+
+Questions ask_implicit(const StationInput& in, const ImplicitState&, const Page& page, ThreadPool&) {
+    const BarRows* bars = first_bars(page);
+    if (!bars || isize(bars->rows) < 2) return std::vector<PageQuestion>();
+    AskedRow row = row_of_bars(*bars, bars->rows[0], one_text(in));
+    const AskedRow looks = row_of_bars(*bars, bars->rows[1], one_text(in));
+    const int best = row.largest(), seen = looks.largest();
+    if (best < 0 || seen < 0) return std::vector<PageQuestion>();
+    row.also = {seen};
+    row.also_reason = "what the head looks at most";
+    const std::string asker = row.query >= 0 ? said(row.keys[row.query]) : "the query";
+    PageQuestion q = which_key(row, "A nudge of which word will move the output at " + asker + " most?");
+    q.will_see = "One bar for each word: its share of all movement, beside what the head looks at.";
+    q.finding = "A nudge of " + (best == row.query ? asker + " itself" : which_of(row, best)) +
+                " moves the output most: " + share_text(double(row.shares[best])) + " of all movement.";
+    q.why = best == seen
+                ? "The head looks there most too, with " + share_text(double(looks.shares[seen])) + "."
+                : "The head looks most at " + which_of(looks, seen) + ", " +
+                      share_text(double(looks.shares[seen])) + ", whose nudge is " +
+                      share_text(double(row.shares[seen])) + " of the movement.";
+    return std::vector<PageQuestion>{std::move(q)};
+}
+
+}  // namespace headlight::learn
