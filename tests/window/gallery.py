@@ -55,7 +55,7 @@ SIZES = {"1280x720": 1, "1600x1000": 1, "2560x1440": 2}
 DOCS = {  # the pictures of the documents that show the window
     "window": (STORY, ["--head", "1.2", "--lock", "16,4"], "1180x740"),
     "intervene": (STORY, ["--do", "mask 16>4; view lens"], "1180x740"),
-    "learn": (BARK, ["--do", "learn score-functions"], "1000x740"),
+    "learn": (BARK, ["--do", "learn guessing off; learn score-functions"], "1000x740"),
 }
 
 

@@ -11,6 +11,8 @@ from drive import Window
 from places import PROGRAM, TESTS
 
 BARK = "Bark is very cute and he is a dog"
+LILY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+OPEN = "learn guessing off"
 
 
 def _stations():
@@ -44,7 +46,7 @@ def _tab_to(w, path):
 
 
 def every_station_opens_from_the_list(display):
-    with Window(PROGRAM, display, "--text", BARK) as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", OPEN) as w:
         w.settled()
         w.click("learn")
         seen = set()
@@ -69,7 +71,7 @@ def stations_fit_into_small_windows(display):
             "--text",
             " ".join([BARK] * 3),
             "--do",
-            f"text size {percent}; view learn",
+            f"text size {percent}; learn guessing off; view learn",
             size=size,
         ) as w:
             for station in _stations():
@@ -90,14 +92,14 @@ def stations_fit_into_small_windows(display):
 
 
 def what_there_is_to_try_is_carried_out(display):
-    with Window(PROGRAM, display, "--text", "The cat sat", "--do", "learn no-weights") as w:
+    with Window(PROGRAM, display, "--text", "The cat sat", "--do", "learn guessing off; learn no-weights") as w:
         _learns(w, "no-weights")
         w.click("learn/try/0")
         w.wait(lambda r: r["text"] == BARK and r.get("shown_text") == BARK and r["view"] == "Learn")
 
 
 def trying_moves_nothing_under_the_pointer(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn qkv") as w:
         before = _learns(w, "qkv")["widgets"]
         w.click("learn/try/0")
         r = w.wait(lambda r: "learn/reset" in r["widgets"] and not r["busy"])
@@ -108,7 +110,7 @@ def trying_moves_nothing_under_the_pointer(display):
 
 
 def controls_explain_themselves(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn scale") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn scale") as w:
         paths = [
             p
             for p in _learns(w, "scale")["widgets"]
@@ -130,7 +132,7 @@ def controls_explain_themselves(display):
 
 
 def a_try_is_taken_back_by_the_next_click(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn qkv") as w:
         _learns(w, "qkv")
         tries = json.loads((TESTS.parent / "assets/learn.json").read_text())["qkv"]["try"]
         identities, see_all = (
@@ -149,7 +151,7 @@ def a_try_is_taken_back_by_the_next_click(display):
 
 
 def a_number_is_typed_into_a_matrix(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn worked-example") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn worked-example") as w:
         r = _learns(w, "worked-example")
         cells = sorted(
             p for p in r["widgets"] if p.startswith("learn/block/") and p.endswith("/0/0")
@@ -175,7 +177,7 @@ def a_number_is_typed_into_a_matrix(display):
 
 
 def a_slider_and_a_list_change_the_page(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn database") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn database") as w:
         _learns(w, "database")
         w.drag("learn/set/temperature", (0.5, 0.5), (0.9, 0.5))
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
@@ -190,7 +192,7 @@ def a_slider_and_a_list_change_the_page(display):
 
 
 def a_training_plays_to_its_end(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn formation; learn set step=8") as w:
         _learns(w, "formation")
         w.wait(lambda r: r["learn_set"] == ["formation step=8"])
         early = w.picture()
@@ -212,16 +214,20 @@ def a_training_plays_to_its_end(display):
 def learn_by_keys_alone(display):
     """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn
     scrolls; Esc leaves."""
-    with Window(PROGRAM, display, "--text", BARK) as w:
+    stations = _stations()
+    with Window(PROGRAM, display, "--text", BARK, "--do", OPEN) as w:
         w.settled()
         w.key("Escape", "Escape", "ctrl+e")
-        _learns(w, "no-weights")
-        w.key("Down", "Down")
+        w.wait(lambda r: r["view"] == "Learn" and r["learn_station"] == stations[0])
+        for _ in range(stations.index("database") + 1):
+            w.key("Down")
+        w.wait(lambda r: r["learn_station"] == stations[stations.index("database") + 1])
+        w.key("Up")
         _learns(w, "database")
         _tab_to(w, "learn/set/temperature")
         w.key("Up")
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
-        _tab_to(w, "learn/block/1/0/0")
+        _tab_to(w, "learn/block/0/0/0")
         w.key("Return", "8", "Return")
         w.wait(lambda r: any(s.startswith("database keys=8,") for s in r["learn_set"]))
         w.key("Escape")
@@ -231,7 +237,7 @@ def learn_by_keys_alone(display):
 def a_page_is_saved_as_learn_draws_it(display):
     folder = Path(tempfile.mkdtemp())
     with Window(
-        PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8"
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn positions; learn set width=8"
     ) as w:
         _learns(w, "positions")  # both begin with the station's own head
         w.key("ctrl+s")
@@ -264,7 +270,7 @@ def a_page_is_saved_as_learn_draws_it(display):
 def learn_is_remembered(display):
     home = Path(tempfile.mkdtemp())
     with Window(
-        PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8", home=home
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn positions; learn set width=8", home=home
     ) as w:
         _learns(w, "positions")
         w.close()
@@ -274,7 +280,7 @@ def learn_is_remembered(display):
 
 
 def a_station_opens_the_model_that_it_needs(display):
-    with Window(PROGRAM, display, "--text", "The animal is tired.", "--do", "learn seq2seq") as w:
+    with Window(PROGRAM, display, "--text", "The animal is tired.", "--do", "learn guessing off; learn seq2seq") as w:
         _learns(w, "seq2seq")
         w.click("learn/open")
         w.wait(
@@ -291,7 +297,7 @@ def a_station_opens_the_model_that_it_needs(display):
 def what_is_chosen_is_taken_back(display):
     """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list;
     Ctrl+Y brings them again."""
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn database") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn database") as w:
         _learns(w, "database")
         w.click("learn/set/similarity")
         w.click("learn/set/similarity/dot product")
@@ -312,7 +318,7 @@ def what_is_chosen_is_taken_back(display):
 
 
 def a_training_that_plays_is_one_step_of_undo(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn formation; learn set step=8") as w:
         _learns(w, "formation")
         w.click("learn/play")
         w.wait(lambda r: not r["learn_set"] and not r["busy"])
@@ -323,12 +329,12 @@ def a_training_that_plays_is_one_step_of_undo(display):
 def a_bar_locks_its_token(display):
     """A click locks the cell of query and key, as in every view; a second one unlocks it; pointing
     lights it everywhere."""
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn score-functions") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn score-functions") as w:
         r = _learns(w, "score-functions")
         rows = sorted(
             p
             for p in r["widgets"]
-            if p.startswith("learn/block/1/") and p.rsplit("/", 1)[1].isdigit()
+            if p.startswith("learn/block/0/") and p.rsplit("/", 1)[1].isdigit()
         )
         assert len(rows) == 7, rows
         w.point("learn/back")  # the last query's page
@@ -351,7 +357,7 @@ def a_bar_locks_its_token(display):
 
 def a_picture_is_dropped_on_its_station(display):
     picture = TESTS / "golden" / "head.png"
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn pictures") as w:
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn pictures") as w:
         _learns(w, "pictures")
         before = w.picture()
         w.drop(picture)
@@ -381,3 +387,92 @@ def a_control_shows_no_layer_that_the_model_lacks(display):
             )
         )
         assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]
+
+
+def _covered(w, station):
+    return w.wait(
+        lambda r: (
+            r["view"] == "Learn"
+            and r["learn_station"] == station
+            and not r["busy"]
+            and "learn/cover" in r["widgets"]
+        )
+    )
+
+
+def a_guess_by_key_uncovers_the_page(display):
+    """Before it no block is drawn; the wrong guess keeps a ring and is not counted as right."""
+    asked = json.loads(
+        subprocess.run(
+            [PROGRAM, "learn", "qkv", "--text", LILY, "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )["questions"][0]
+    right, wrong = asked["right"] + 1, 1 + (asked["right"] == 0)
+    with Window(PROGRAM, display, "--text", LILY, "--do", "learn qkv", "--report-texts") as w:
+        w.settled()
+        w.key("Escape", "Escape", "ctrl+e")
+        r = _covered(w, "qkv")
+        assert not any(p.startswith(("learn/block/", "learn/try/")) for p in r["widgets"])
+        shown = [card["shown"] for card in asked["cards"]]
+        assert asked["finding"] not in r["texts"] and not set(shown) & set(r["texts"])
+        w.key(str(wrong))
+        r = w.wait(lambda r: "learn/cover" not in r["widgets"] and not r["busy"])
+        assert r["learn_guesses"] == ["qkv wrong"], r["learn_guesses"]
+        assert r["view"] == "Learn" and r["text"] == LILY
+        w.wait(lambda r: "your guess" in r["texts"] and shown[right - 1] in r["texts"])
+        assert "0 of 1 right on this path" in w.report()["texts"]
+        w.wait(lambda r: r["learned"] == ["qkv"])
+
+
+def a_card_is_clicked_or_the_page_shown_without_a_guess(display):
+    with Window(PROGRAM, display, "--text", LILY, "--do", "learn qkv") as w:
+        _covered(w, "qkv")
+        w.click("learn/guess/1")
+        w.wait(lambda r: len(r["learn_guesses"]) == 1 and "learn/cover" not in r["widgets"])
+        w.click("learn/next") if w.report()["widgets"]["learn/next"][1] < 950 else w.key("Down")
+        _covered(w, "score-functions")
+        w.click("learn/show")
+        r = w.wait(lambda r: "learn/cover" not in r["widgets"] and not r["busy"])
+        assert "score-functions shown" in r["learn_guesses"]
+
+
+def next_and_back_stand_at_the_foot_of_a_page(display):
+    stations = _stations()
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn masks") as w:
+        _covered(w, "masks")
+        w.click("learn/next")
+        following = stations[stations.index("masks") + 1]
+        w.wait(lambda r: r["learn_station"] == following and "learn/previous" in r["widgets"])
+        _covered(w, following)
+        w.click("learn/previous")
+        w.wait(lambda r: r["learn_station"] == "masks")
+
+
+def guesses_and_ticks_survive_a_restart_until_one_starts_over(display):
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn database", home=home) as w:
+        _covered(w, "database")
+        w.click("learn/guess/2")
+        w.wait(lambda r: r["learned"] == ["database"])
+        w.close()
+    with Window(PROGRAM, display, home=home) as w:
+        r = w.wait(lambda r: r["view"] == "Learn" and not r["busy"])
+        assert r["learned"] == ["database"] and len(r["learn_guesses"]) == 1, r["learned"]
+        assert "learn/cover" not in r["widgets"]
+        w.click("learn/over")
+        w.wait(lambda r: not r["learned"] and not r["learn_guesses"])
+
+
+def typing_over_an_answered_page_does_not_cover_it_again(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
+        _covered(w, "qkv")
+        w.click("learn/guess/1")
+        w.wait(lambda r: "learn/cover" not in r["widgets"])
+        w.click("sentence")
+        w.type(" and")
+        r = w.wait(lambda r: r.get("shown_text", "").endswith("and") and not r["busy"])
+        assert "learn/cover" not in r["widgets"]
+        w.wait(lambda r: "learn/ask" in r["widgets"])
