@@ -144,6 +144,67 @@ struct Collector {
                            Eigen::Map<const Matrix>(pixels.weights.data(), pixels.rows, pixels.columns)});
     }
     void operator()(const Words&) {}
+    /// Writes the sentences of all steps and stops, then the numbers of each.
+    void operator()(const Thread& thread) {
+        NumberTable all{"", "step", "measure", {}, {"measure"}, Matrix(thread.count(), 1)};
+        for (int number = 1; number <= thread.count(); ++number) {
+            const Thread::Node& node = thread.node(number);
+            const std::vector<float> measured = numbers_in(node.measure);
+            all.rows.push_back(node.name);
+            all.texts.push_back(node.sentence);
+            all.values(number - 1, 0) = measured.empty() ? kNothing : measured.front();
+        }
+        add("thread", std::move(all));
+        for (int number = 1; number <= thread.count(); ++number)
+            add_node(thread, thread.node(number), std::to_string(number) + " " + thread.node(number).name);
+    }
+    void add_node(const Thread& thread, const Thread::Node& node, const std::string& name) {
+        add_strips(node.strips, name);
+        add_strips(node.below, name + ": arithmetic");
+        std::vector<std::string> tokens;
+        for (int i = 0; i < isize(thread.tokens); ++i)
+            tokens.push_back(std::to_string(thread.places[i]) + " " + thread.tokens[i]);
+        NumberTable bands{"", "number", "token", {}, tokens, {}};
+        NumberRows values;
+        for (const Thread::Band& band : node.bands) {
+            if (band.kind == Thread::Band::Kind::cells) {
+                add(name + ": " + band.name,
+                    {"", "entry", "token", counted(band.cells.rows()), tokens, band.cells});
+                continue;
+            }
+            bands.rows.push_back(band.name);
+            values.push_back(band.values);
+        }
+        bands.values = filled(values, isize(tokens));
+        if (!values.empty()) add(name, std::move(bands));
+        add_numbers(node.columns, node, name + ": after each block");
+        add_numbers(node.bars, node, name);
+    }
+    void add_strips(const std::vector<Thread::Strip>& strips, const std::string& name) {
+        NumberTable out{"", "vector", "entry", {}, {}, {}};
+        NumberRows values;
+        int most = 0;
+        for (const Thread::Strip& strip : strips) {
+            const std::string place = strip.place < 0 ? "" : " " + std::to_string(strip.place);
+            out.rows.push_back(strip.sign + place + (strip.token.empty() ? "" : " " + strip.token));
+            values.emplace_back(strip.values.data(), strip.values.data() + strip.values.size());
+            most = std::max(most, isize(values.back()));
+        }
+        out.columns = counted(most);
+        out.values = filled(values, most);
+        if (!strips.empty()) add(name, std::move(out));
+    }
+    void add_numbers(const std::vector<Thread::Bar>& bars, const Thread::Node& node,
+                     const std::string& name) {
+        NumberTable out{"", "bar", "number", {}, node.numbers_are, {}};
+        NumberRows values;
+        for (const Thread::Bar& bar : bars) {
+            out.rows.push_back(bar.name);
+            values.push_back(bar.numbers);
+        }
+        out.values = filled(values, isize(out.columns));
+        if (!bars.empty()) add(name, std::move(out));
+    }
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/matrix.h"
 #include "io/image.h"
+#include "learn/thread.h"
 
 namespace headlight::learn {
 
@@ -113,7 +114,7 @@ struct Words {
     std::string text;
 };
 
-using Block = std::variant<BarRows, Grid, Curves, Plane, Steps, Table, Pixels, Words>;
+using Block = std::variant<BarRows, Grid, Curves, Plane, Steps, Table, Pixels, Words, Thread>;
 
 /// Limits a control to the open model: as many heads as the layer has.
 struct Limit {

@@ -90,6 +90,7 @@ struct Station {
     /// Returns what to ask about a computed page, from its numbers.
     Result<std::vector<PageQuestion>> (*ask)(const StationInput& input, const std::any& state,
                                              const Page& page, ThreadPool& pool);
+    const char* leafs = "";  // control that only chooses among what a page holds: turning it asks for no page
 };
 
 /// Makes a row from a station's function, which takes its state: plain data with `visit(ControlVisitor&)`,
@@ -101,7 +102,8 @@ using QuestionsOf = Result<std::vector<PageQuestion>> (*)(const StationInput& in
                                                           const Page& page, ThreadPool& pool);
 
 template <class State, PageOf<State> Compute, QuestionsOf<State> Ask = nullptr>
-constexpr Station station(const char* key, const char* opens, FirstHead first_head = nullptr) {
+constexpr Station station(const char* key, const char* opens, FirstHead first_head = nullptr,
+                          const char* leafs = "") {
     return {key,
             opens,
             first_head,
@@ -116,7 +118,8 @@ constexpr Station station(const char* key, const char* opens, FirstHead first_he
                     return Ask(input, std::any_cast<const State&>(state), page, pool);
                 else
                     return std::vector<PageQuestion>();
-            }};
+            },
+            leafs};
 }
 
 /// Returns where a station begins on a text: `chosen` and `query` (−1: none) are the user's.

@@ -2,11 +2,13 @@
 #include "learn/questions/ask.h"
 #include "learn/station.h"
 #include "learn/stations/first_head.h"
+#include "learn/stations/follow.h"
 
 namespace headlight::learn {
 
 std::span<const Station> stations() {
     static constexpr Station table[] = {
+        station<FollowState, follow_page>("follow", "stories", followed_head, "step"),
         station<DatabaseState, database_page, ask_database>("database", ""),
         station<WorkedExampleState, worked_example_page, ask_worked>("worked-example", ""),
         station<NoWeightsState, no_weights_page, ask_no_weights>("no-weights", "stories", telling_look),

@@ -105,3 +105,32 @@ def counts_are_exact_in_every_file():
         text = file.read_text()
         for count in ("1572864", "6291456", "603979776", "57982058496", "175181291520"):
             assert count in text, (end, count)
+
+
+def a_word_is_followed_in_numbers():
+    file = FOLDER / "follow.json"
+    run("learn --station follow -o", file)
+    tables = {t["name"]: t for t in json.loads(file.read_text())["tables"]}
+    thread = tables["thread"]
+    assert len(thread["rows"]) == 16, thread["rows"]
+    weights = dict(zip(tables["7 softmax"]["rows"], tables["7 softmax"]["values"]))["weight"]
+    assert math.isclose(sum(weights), 1, abs_tol=1e-5), weights
+    bars = dict(zip(tables["16 hide it"]["rows"], (v[0] for v in tables["16 hide it"]["values"])))
+    assert bars["both hidden"] < bars["both seen"] / 2, bars
+    shown = tables["4 q and k"]
+    q = shown["values"][0]
+    for row, k in zip(shown["rows"][1:], shown["values"][1:]):
+        place = int(row.split()[1])
+        score = sum(a * b for a, b in zip(q, k)) / math.sqrt(len(q))
+        assert math.isclose(score, tables["6 scale, mask"]["values"][0][place], abs_tol=1e-4), row
+
+
+@draws_pictures
+def each_step_is_its_own_picture():
+    drawn = set()
+    for step in (1, 4, 7, 9, 12, 14, 16):
+        file = FOLDER / f"follow {step}.png"
+        run("learn --station follow --set", f"step={step}", "-o", file)
+        drawn.add(file.read_bytes())
+    assert len(drawn) == 7
+    refused("1 to 16", "learn --station follow --set step=17 -o", FOLDER / "none.png")

@@ -2,6 +2,7 @@
 #include "session/workspace.h"
 
 #include "helpers.h"
+#include "learn/station.h"
 #include "session/adopt.h"
 #include "session/remembering.h"
 #include "trace/trace_file.h"
@@ -92,7 +93,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     CHECK(opened->document.unknown_fields.empty());
     Session named = *opened;  // a name of a model that is no folder stays
     Json written = old;
-    written["learn_station"] = "no-weights";  // what it does not say is written as it stands
+    written["learn_station"] = learn::stations().front().key;  // what it does not say is written as it stands
     written["learn_set"] = Json::array();
     written["heads_color"] = 0;
     written["heads_tag"] = "";

@@ -1,0 +1,168 @@
+// Computes the station "Follow a word".
+#include "learn/stations/follow.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/prediction/predict.h"
+#include "base/quoted.h"
+#include "model/heads.h"
+
+namespace headlight::learn {
+
+void FollowState::visit(ControlVisitor& v) { v.played("step", "Step", step, 1, kFollowSteps + kStoryStops); }
+
+namespace {
+
+constexpr const char* kNeedsModel =
+    "This station follows a word through a model; open the built-in story model, and type a sentence.";
+
+/// Returns the allowed keys with a column: all, or those with the most weight, and the query itself.
+std::vector<int> shown_keys(const headlight::Steps& steps, int self) {
+    std::vector<int> order(steps.keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (isize(order) <= kMaxColumns) return order;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return steps.keys[a].weight > steps.keys[b].weight; });
+    const bool has_self =
+        std::find(order.begin(), order.begin() + kMaxColumns, self) != order.begin() + kMaxColumns;
+    order.resize(kMaxColumns);
+    if (self >= 0 && !has_self) order.back() = self;
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+int heaviest(const headlight::Steps& steps) {
+    const auto most =
+        std::max_element(steps.keys.begin(), steps.keys.end(),
+                         [](const KeyStep& a, const KeyStep& b) { return a.weight < b.weight; });
+    return narrow<int>(most - steps.keys.begin());
+}
+
+/// A decoder predicts at every token, an encoder at its mask tokens.
+bool predicts_at(const Trace& trace, int stack, int query) {
+    if (stack + 1 != isize(trace.config().stacks) || !trace.model->has_logits()) return false;
+    if (trace.config().can.continue_text || trace.config().can.write_target) return true;
+    const std::vector<int> at = predicting_positions(trace);
+    return std::find(at.begin(), at.end(), query) != at.end();
+}
+
+Status predict(FollowRun& run) {
+    constexpr int kListed = 5;
+    run.predicts = predicts_at(run.trace, run.at.stack, run.query);
+    if (!run.predicts) return success();
+    TRY(run.answer, answer_attribution(run.trace, {run.query, -1, kListed, -1}, run.pool, run.cancel));
+    TRY(const Lens lens, answer_lens(run.trace, {run.query, 1}, run.pool, run.cancel));
+    for (const auto& layer : lens.top) run.says.push_back(run.label(layer.front().id));
+    run.logits = logits_at(run.trace, run.query, run.pool);
+    return success();
+}
+
+/// Returns the query to follow: the selected one, else the last that predicts.
+int followed_query(const StationInput& in, const AttentionBlock& at) {
+    const Trace& trace = *in.trace;
+    const int count = trace.query_count(in.block);
+    if (in.query >= 0 && in.query < count) return in.query;
+    const bool last = at.stack + 1 == isize(trace.config().stacks);
+    const std::vector<int> predicts = last ? predicting_positions(trace) : std::vector<int>();
+    return predicts.empty() ? count - 1 : std::min(predicts.back(), count - 1);
+}
+
+std::string way_of(const FollowRun& run) {
+    return "on its way through block " + run.block() + ", seen by head " + head_name(run.config(), run.head);
+}
+
+}  // namespace
+
+Vector FollowRun::stage(ChainStep step) const {
+    const ChainStage* found = chain.find(step);
+    return found ? found->values : Vector();
+}
+std::string FollowRun::block() const { return block_name(config(), head.block); }
+std::string FollowRun::label(int id) const { return prediction_label(*trace.model, id); }
+
+std::string said(const std::string& word) { return "“" + shortened(word, 24) + "”"; }
+
+std::string said_at(const std::vector<std::string>& words, int place) {
+    static const char* const ordinals[] = {"first", "second", "third", "fourth", "fifth"};
+    const std::string& word = words[place];
+    const auto same = [&](auto end) { return std::count(words.begin(), end, word); };
+    if (same(words.end()) < 2) return said(word);
+    const auto before = same(words.begin() + place);
+    return before < 5 ? std::string("the ") + ordinals[before] + " " + said(word)
+                      : said(word) + " at place " + std::to_string(place);
+}
+
+std::string two(double value) { return decimals(value, 2); }
+std::string length(const Vector& v) { return two(double(v.norm())); }
+std::string share_of_100(double share) {
+    return share > 0 && share < 0.0005 ? "< 0.1 %" : decimals(100 * share, 1) + " %";
+}
+
+Result<FollowRun> follow_run(const StationInput& in, ThreadPool& pool) {
+    const Trace& trace = *in.trace;
+    const AttentionBlock at = trace.config().block(in.block);
+    FollowRun run{trace, pool, in.cancel, at, {in.block, in.head}};
+    run.query = followed_query(in, at);
+    run.words = token_labels(trace, at.stack);
+    run.keys = token_labels(trace, at.key_stack());
+    TRY(run.steps, answer_steps(trace, {in.block, in.head, run.query}, pool, in.cancel));
+    run.key = heaviest(run.steps);
+    run.shown = shown_keys(run.steps, run.crosses() ? -1 : run.query);
+    BlockChainRequest chain{in.block, in.head, run.query, run.key};
+    TRY(run.chain, answer_block_chain(trace, chain, pool, in.cancel));
+    TRY_STATUS(predict(run));
+    return run;
+}
+
+Result<Page> follow_page(const StationInput& in, const FollowState& state, ThreadPool& pool) {
+    const bool follows = in.trace && in.trace->has_weights() &&
+                         in.trace->config().has_head({in.block, in.head}) && in.trace->has_scores(in.block);
+    if (!follows) return Error{kNeedsModel};
+    TRY(const FollowRun run, follow_run(in, pool));
+    Thread thread;
+    thread.word = run.word();
+    thread.way = way_of(run);
+    thread.places = run.shown;
+    for (const int key : run.shown) thread.tokens.push_back(run.keys[key]);
+    thread.query = run.query;
+    thread.bright = run.key;
+    thread.crosses = run.crosses();
+    thread.steps = follow_steps(run);
+    TRY_STATUS(tell_story(run, thread));
+    thread.shown = std::clamp(state.step, 1, thread.count());
+    Page page;
+    page.note = said(run.word()) + " " + thread.way;
+    page.blocks = {std::move(thread)};
+    return page;
+}
+
+std::optional<TellingCell> followed_head(const Trace& trace, std::optional<AttentionHead> chosen,
+                                         ThreadPool& pool) {
+    if (chosen) return TellingCell{*chosen};
+    const ModelConfig& config = trace.config();
+    if (!trace.has_weights()) return std::nullopt;
+    const bool two_stacks = isize(config.stacks) > 1;
+    const int last = isize(config.stacks) - 1;
+    const std::vector<int> at = predicting_positions(trace);
+    if (const auto found = at.empty() ? std::nullopt : find_copying(trace, at.back(), pool))
+        return TellingCell{found->head};
+    std::vector<float> looks(config.head_count(), -1.0f);
+    pool.run(isize(looks), [&](int i) {
+        const AttentionHead head = config.head_at(i);
+        const AttentionBlock block = config.block(head.block);
+        const bool cross = block.kind == AttentionKind::cross;
+        if (!trace.has_scores(head.block) || (two_stacks && !cross)) return;
+        if (two_stacks && block.layer + 1 < config.stacks[last].layers) return;
+        const int last_query = trace.query_count(head.block) - 1,
+                  query = at.empty() ? last_query : std::min(at.back(), last_query);
+        const Matrix row = trace.pattern_rows(head.block, head.head, query, 1);
+        for (int key = cross ? 0 : 1; key < row.cols(); ++key)
+            if (cross || (key != query && key + 1 != query)) looks[i] = std::max(looks[i], row(0, key));
+    });
+    const auto most = std::max_element(looks.begin(), looks.end());
+    if (most == looks.end() || *most <= 0) return std::nullopt;
+    return TellingCell{config.head_at(narrow<int>(most - looks.begin()))};
+}
+
+}  // namespace headlight::learn

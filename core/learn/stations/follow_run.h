@@ -1,0 +1,75 @@
+// Holds what the steps of "Follow a word" have in common: the open run around one query of one head.
+#pragma once
+
+#include "analysis/attention/block_chain.h"
+#include "analysis/attention/steps.h"
+#include "analysis/prediction/lens.h"
+#include "learn/station.h"
+
+namespace headlight::learn {
+
+struct FollowRun {
+    const Trace& trace;
+    ThreadPool& pool;
+    const CancelFlag* cancel;
+    AttentionBlock at;
+    AttentionHead head;
+    int query = 0, key = 0;               // key: with the most weight
+    std::vector<std::string> words = {};  // labels of the query's stack
+    std::vector<std::string> keys = {};   // … of the keys
+    std::vector<int> shown = {};          // keys with a column, in the order of the text
+    headlight::Steps steps = {};
+    BlockChain chain = {};
+    bool predicts = false;    // the block's stack predicts at the query
+    Attribution answer = {};  // then: most probable tokens, and the first one's probability after each layer
+    std::vector<std::string> says = {};  // after the embeddings and each layer: the most probable token
+    Vector logits = {};                  // [vocab]
+
+    const ModelConfig& config() const { return trace.config(); }
+    bool crosses() const { return at.kind == AttentionKind::cross; }
+    const std::string& word() const { return words[query]; }
+    /// Returns the values of the stage; empty if the model has none.
+    Vector stage(ChainStep step) const;
+    std::string block() const;
+    std::string label(int id) const;
+};
+
+Result<FollowRun> follow_run(const StationInput& input, ThreadPool& pool);
+
+/// Bounds the keys that have a column; of longer texts, those with the most weight.
+inline constexpr int kMaxColumns = 20;
+
+/// “red”.
+std::string said(const std::string& word);
+/// “ball”, or the first “ball”, where a word stands several times.
+std::string said_at(const std::vector<std::string>& words, int place);
+/// "33.89", with U+2212 for minus.
+std::string two(double value);
+std::string length(const Vector& v);
+/// "99.4 %".
+std::string share_of_100(double share);
+
+/// Returns the twelve steps.
+std::vector<Thread::Node> follow_steps(const FollowRun& run);
+/// … of which the last five are made elsewhere, for the files' length.
+std::vector<Thread::Node> follow_later_steps(const FollowRun& run);
+
+/// Tells how the model knew the predicted word: fills the stops, the question and the promise.
+Status tell_story(const FollowRun& run, Thread& thread);
+
+/// Says where the predicted word stood before, and how a head copies it from there.
+struct Copying {
+    int answer = -1;              // token
+    std::vector<int> sources;     // its places before the query
+    int source = -1;              // the one whose previous token is the query's
+    AttentionHead head;           // looks at the sources and promotes the answer
+    float look = 0;               // its weight on the sources
+    AttentionHead before{-1, 0};  // the earlier head with the most mean weight on the previous token
+    float look_back = 0;          // that mean
+};
+
+/// Finds them in the run of a decoder; none: no head has a fifth of its weight on the sources and raises
+/// the answer more than any other of its words, or no source follows a copy of the query's token.
+std::optional<Copying> find_copying(const Trace& trace, int query, ThreadPool& pool);
+
+}  // namespace headlight::learn
