@@ -195,7 +195,7 @@ int draw_setting(Ui& ui, Rect& rest, const char* label, const char* path,
 }
 
 void draw_settings_menu(Scene& s, Rect window) {
-    constexpr float kWide = 360, kHigh = 190, kTop = 96, kAbove = 6, kTitleLine = 44;
+    constexpr float kWide = 360, kHigh = 230, kTop = 96, kAbove = 6, kTitleLine = 44;
     constexpr float kSizes[] = {1, 1.25f, 1.5f};
     Ui& ui = s.ui;
     const Rect r{window.right() - gap::large - kWide, kTop, kWide, kHigh};
@@ -211,6 +211,8 @@ void draw_settings_menu(Scene& s, Rect window) {
     if (const int i = draw_setting(ui, rest, "Text size", "text size", {"100 %", "125 %", "150 %"}, current);
         i >= 0)
         s.send("text size", decimals(100 * kSizes[i], 0));
+    if (const int i = draw_setting(ui, rest, "Blending", "motion", {"On", "Off"}, p.motion ? 0 : 1); i >= 0)
+        s.send("motion", i == 0 ? "on" : "off");
     if (draw_setting(ui, rest, "Hints", "hints", {"Show again"}, -1) == 0) s.send("hints");
 }
 

@@ -48,6 +48,7 @@ struct DrawOne {
     float operator()(const Table& b) const { return draw_number_table(pen, at, width, b); }
     float operator()(const Pixels& b) const { return draw_pixels(pen, at, width, b); }
     float operator()(const Words& b) const { return draw_words(pen, at, width, b); }
+    float operator()(const Thread& b) const { return draw_thread(pen, at, width, b); }
 };
 
 struct PlacedBlock {

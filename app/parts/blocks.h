@@ -43,6 +43,7 @@ float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& ste
 float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& table);
 float draw_pixels(BlockPen& pen, ImVec2 at, float width, const Pixels& pixels);
 float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words);
+float draw_thread(BlockPen& pen, ImVec2 at, float width, const Thread& thread);  // the shown step
 
 /// Draws what a page found behind a bar; returns its height, 0 without a finding.
 float draw_finding(Ui& ui, ImVec2 at, float width, const PageQuestion& question);

@@ -29,7 +29,7 @@ def _learns(w, station):
             r["view"] == "Learn"
             and r["learn_station"] == station
             and not r["busy"]
-            and any(p.startswith("learn/try/") for p in r["widgets"])
+            and any(p.startswith(("learn/try/", "learn/follow/")) for p in r["widgets"])
         )
     )
 

@@ -18,6 +18,7 @@ import documents
 import drive
 import each_view
 import folding
+import following
 import frames
 import golden
 import guide
@@ -68,6 +69,7 @@ SUBJECTS = [
     corpora,
     tasks,
     learning,
+    following,
     models,
     hub_models,
     limits,
