@@ -100,6 +100,7 @@ Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) 
         const int at = c.head_index(head);
         OrderedJson root{{"model", model.name}, {"head", head_path(c, head)}};
         root["tokens"] = found.tokens;
+        root["reserved"] = found.reserved;
         root["scores"] = scores_json(found);
         root["qk"] = pairs_json(model, found.qk, "query", "key");
         root["ov"] = pairs_json(model, found.ov, "attended", "promoted");

@@ -5,6 +5,7 @@
 
 #include "analysis/circuits/circuit_factors.h"
 #include "analysis/circuits/composition.h"
+#include "analysis/circuits/reserved_tokens.h"
 #include "base/cast.h"
 #include "base/spectrum.h"
 #include "helpers.h"
@@ -105,6 +106,28 @@ TEST_CASE("circuits: pairs and copying of dense matrices") {
         CHECK(some->tokens == 20);
         for (const CircuitPair& pair : some->qk.pairs) CHECK((pair.from < 20 && pair.to < 20));
     }
+}
+
+TEST_CASE("circuits: tokens that a vocabulary only reserves make no pairs") {
+    for (const char* spare :
+         {"", "[unused42]", "<unused7>", "<|reserved_special_token_3|>", "madeupword0001", "<dummy_12>"})
+        CHECK_MESSAGE(is_reserved(spare), spare);
+    for (const char* used : {"unused", "Ġreserved", "[CLS]", "<extra_id_0>", "42", "<0x0A>", "[MASK]"})
+        CHECK_MESSAGE(!is_reserved(used), used);
+    ThreadPool pool(2);
+    const auto shared = std::const_pointer_cast<Model>(reference_model("gpt2"));
+    Model& model = *shared;
+    model.tokenizer = *open_tokenizer(kTests / "reference/tokenizers/wp_cased");  // has [unused1] …
+    const auto reserved = reserved_tokens(model, 0);
+    const auto count = std::count(reserved.begin(), reserved.end(), true);
+    REQUIRE((count > 0 && count < isize(reserved)));
+    const auto found = head_circuits(model, {1, 1, 0, 8}, pool);
+    REQUIRE(found);
+    CHECK(found->reserved == count);
+    Matrix qk = dense_qk(*shared, {1, 1}, pool);
+    for (int id = 0; id < isize(reserved); ++id)
+        if (reserved[id]) qk.row(id).setConstant(-1e30f), qk.col(id).setConstant(-1e30f);
+    check_alike(found->qk.pairs, greedy(qk, 8));
 }
 
 TEST_CASE("circuits: a missing circuit is refused, and the rest is computed") {

@@ -47,6 +47,17 @@ def heads_are_looked_at_without_a_text(display):
         w.wait(lambda r: r["view"] != "Circuits")
 
 
+def each_block_of_a_translator_is_named_above_its_heads(display):
+    """The columns of cross-attention are narrower than "cross 0"."""
+    for size in ("1024x700", "1600x1000"):
+        options = ["--model", "translator", "--text", "", "--view", "circuits", "--report-texts"]
+        with Window(PROGRAM, display, *options, size=size) as w:
+            r = w.wait(lambda r: "circuits/map" in r["widgets"] and not r["busy"])
+            for kind in ("enc", "dec", "cross"):
+                assert kind in r["texts"], r["texts"]
+            assert all(r["texts"].count(n) >= 3 for n in "012"), r["texts"]
+
+
 def the_strongest_compositions_stand_as_a_graph(display):
     with Window(PROGRAM, display, "--text", "", "--view", "circuits", "--head", "0.0") as w:
         w.wait(lambda r: "circuits/map" in r["widgets"] and not r["busy"])

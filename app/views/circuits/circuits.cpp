@@ -70,27 +70,53 @@ void choose_circuits(Scene& s, Toolbar& bar) {
         state.tokens = kCircuitTokens[i];
 }
 
+/// "cross 2": its kind, "cross", and its number; a model with one kind has only numbers.
+std::pair<std::string, std::string> parts_of_block_name(const ModelConfig& c, int block) {
+    const std::string name = block_name(c, block);
+    const size_t space = name.find(' ');
+    return space == std::string::npos ? std::pair(std::string(), name)
+                                      : std::pair(name.substr(0, space), name.substr(space + 1));
+}
+
+/// Draws a column's name: under the name of its kind if that stands above several, as for narrow columns.
+void name_block_column(Scene& s, const Grid& g, int block, int first, bool two_lines, ImU32 ink) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const auto [kind, number] = parts_of_block_name(c, block);
+    const float wide = float(c.heads(block)) * g.w;
+    const Rect line{g.x(first), g.view.y - size::line - gap::tight, wide, size::line};
+    write(ui, line, kCaptionMono, ink, two_lines ? number : block_name(c, block), Flush::center);
+    if (!two_lines || kind.empty() || (block > 0 && parts_of_block_name(c, block - 1).first == kind)) return;
+    int last = block, heads = 0;
+    for (; last < c.blocks() && parts_of_block_name(c, last).first == kind; ++last) heads += c.heads(last);
+    write(ui, {line.x, line.y - size::line, float(heads) * g.w, size::line}, kCaptionMono, ui.colors->t2,
+          kind, Flush::center);
+}
+
 /// Draws names of blocks centered on their heads, and lines between blocks.
 void name_blocks(Scene& s, const Grid& g) {
     constexpr float kApart = 14;
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const AttentionHead chosen = chosen_head(s);
+    bool two_lines = false;
+    for (int block = 0; block < c.blocks(); ++block)
+        two_lines |=
+            ui.text.width(kCaptionMono, block_name(c, block)) + gap::small > float(c.heads(block)) * g.w;
     float written_down = -1e9f, written_across = -1e9f;
     for (int block = 0, first = 0; block < c.blocks(); first += c.heads(block), ++block) {
         const auto heads = float(c.heads(block));
-        const Rect rows{g.view.x - kComposedNames, g.y(first), kComposedNames - gap::small, heads * g.h},
-            columns{g.x(first), g.view.y - size::line - gap::tight, heads * g.w, size::line};
+        const Rect rows{g.view.x - kComposedNames, g.y(first), kComposedNames - gap::small, heads * g.h};
         const ImU32 ink = block == chosen.block ? ui.colors->accent_text : ui.colors->t2;
         if (rows.middle_y() - written_down >= kApart) {
             write(ui, rows, kCaptionMono, ink, block_name(c, block), Flush::right);
             written_down = rows.middle_y();
         }
-        const float needs = ui.text.width(kCaptionMono, block_name(c, block)) + gap::small;
-        if (columns.middle_x() - written_across >= needs) {
-            const Rect name{columns.middle_x() - needs / 2, columns.y, needs, columns.h};
-            write(ui, name, kCaptionMono, ink, block_name(c, block), Flush::center);
-            written_across = columns.middle_x();
+        const float middle = g.x(first) + heads * g.w / 2,
+                    needs = ui.text.width(kCaptionMono, parts_of_block_name(c, block).second) + gap::small;
+        if (middle - written_across >= needs) {
+            name_block_column(s, g, block, first, two_lines, ink);
+            written_across = middle;
         }
         if (first == 0) continue;
         ui.stroke({g.view.x, g.y(first)}, {g.view.right(), g.y(first)}, ui.colors->l1, ui.line());

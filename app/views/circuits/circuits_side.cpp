@@ -1,5 +1,6 @@
 // Draws the selected head's scores and pairs beside the map of compositions.
 #include <algorithm>
+#include <cmath>
 
 #include "views/circuits/circuits.h"
 
@@ -10,10 +11,20 @@ namespace {
 constexpr float kListStep = 24, kPairValue = 60, kComposedValue = 52;
 constexpr int kStrongest = 6;
 
-void draw_scores(Column& c, const HeadCircuits& found) {
+/// Says why a score is missing, or "".
+std::string missing_scores(const ModelConfig& config, const HeadCircuits& found, int block) {
+    if (!std::isnan(found.copying) && !std::isnan(found.previous) && !std::isnan(found.duplicate)) return "";
+    if (config.block(block).kind == AttentionKind::cross)
+        return "—: a cross head has its queries and its keys in different texts.";
+    if (!found.qk.refusal.empty()) return "—: " + found.qk.refusal;
+    return found.ov.refusal.empty() ? "" : "—: " + found.ov.refusal;
+}
+
+void draw_scores(Column& c, const ModelConfig& config, const HeadCircuits& found, int block) {
     c.pair("copying score", number(found.copying, 2));
     c.pair("previous-token score", number(found.previous, 3));
     c.pair("duplicate-token score", number(found.duplicate, 2));
+    if (const std::string missing = missing_scores(config, found, block); !missing.empty()) c.note(missing);
 }
 
 /// The strongest pairs of the map's kind, or of the graph's kinds.
@@ -75,6 +86,12 @@ void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::
     }
 }
 
+/// Says which tokens the lists of pairs leave out.
+std::string reserved_note(int reserved) {
+    return "Left out: " + std::to_string(reserved) +
+           (reserved == 1 ? " reserved token, which no text has." : " reserved tokens, which no text has.");
+}
+
 }  // namespace
 
 void draw_circuits_side(Scene& s, Rect area) {
@@ -89,11 +106,13 @@ void draw_circuits_side(Scene& s, Rect area) {
     Column scores(s.ui, nth_column(top, 0, 2, gap::wide), top.y + gap::medium);
     scores.heading(head + ", from weights alone");
     scores.skip(4);
-    draw_scores(scores, circuits);
+    draw_scores(scores, s.model()->config, circuits, found->asked.block);
     if (composed && composed->refusal.empty()) {
         Column strongest(s.ui, nth_column(top, 1, 2, gap::wide), top.y + gap::medium);
         draw_strongest(s, strongest, *composed);
     }
+    if (circuits.reserved > 0)
+        caption(s.ui, take_bottom(area, size::line, gap::small), reserved_note(circuits.reserved));
     const Rect left = nth_column(area, 0, 2, gap::wide), right = nth_column(area, 1, 2, gap::wide);
     draw_token_pairs(s, left, "QK: token attends to", "score", circuits.qk);
     draw_token_pairs(s, right, "OV: attended token promotes", "logit", circuits.ov);

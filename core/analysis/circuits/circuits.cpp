@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/circuits/circuit_factors.h"
+#include "analysis/circuits/reserved_tokens.h"
 #include "analysis/prediction/predict.h"
 #include "base/cast.h"
 #include "base/check.h"
@@ -167,8 +168,12 @@ Factored factored(const Model& model, AttentionHead head, AverageText& average, 
     return f;
 }
 
-Index looked_at(const Matrix& of, int tokens) {
-    return tokens > 0 ? std::min<Index>(tokens, of.rows()) : of.rows();
+/// Returns the first rows, with NaN in those of tokens that no text has: they make no pairs.
+Matrix looked_at(const Matrix& of, int tokens, const std::vector<bool>& reserved) {
+    Matrix out = of.topRows(tokens > 0 ? std::min<Index>(tokens, of.rows()) : of.rows());
+    for (Index i = 0; i < std::min<Index>(out.rows(), isize(reserved)); ++i)
+        if (reserved[i]) out.row(i).setConstant(kNoScore);
+    return out;
 }
 
 }  // namespace
@@ -197,13 +202,16 @@ Result<HeadCircuits> head_circuits(const Model& model, const CircuitsRequest& w,
         AverageText average(model);
         Factored f = factored(model, {w.block, w.head}, average, pool);
         HeadCircuits& out = f.out;
-        const auto strongest = [&](const Matrix& left, const Matrix& right) {
-            out.tokens = narrow<int>(looked_at(left, w.tokens));
-            return strongest_pairs(left.topRows(out.tokens), right.topRows(looked_at(right, w.tokens)),
-                                   w.pairs, pool, step);
+        const auto find = [&](const Matrix& left, const Matrix& right, CircuitPairs& found) {
+            const auto from = reserved_tokens(model, found.from_stack),
+                       to = reserved_tokens(model, found.to_stack);
+            const Matrix looked = looked_at(left, w.tokens, from);
+            out.tokens = narrow<int>(looked.rows());
+            out.reserved = narrow<int>(std::count(from.begin(), from.begin() + out.tokens, true));
+            found.pairs = strongest_pairs(looked, looked_at(right, w.tokens, to), w.pairs, pool, step);
         };
-        if (out.ov.refusal.empty()) out.ov.pairs = strongest(f.values, f.logits);
-        if (out.qk.refusal.empty()) out.qk.pairs = strongest(f.queries, f.keys);
+        if (out.ov.refusal.empty()) find(f.values, f.logits, out.ov);
+        if (out.qk.refusal.empty()) find(f.queries, f.keys, out.qk);
         return std::move(out);
     });
 }

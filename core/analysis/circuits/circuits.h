@@ -32,7 +32,8 @@ struct CircuitPairs {
 
 struct HeadCircuits {
     CircuitPairs qk, ov;
-    int tokens = 0;     // first tokens of the vocabulary, searched for pairs
+    int tokens = 0;    // first tokens of the vocabulary, searched for pairs
+    int reserved = 0;  // of these, left out: no text has them (reserved_tokens.h)
     float copying = 0;  // Σ λ / Σ |λ| over the eigenvalues of the OV circuit; 1: each token promotes itself
     float previous = 0;  // mean weight on the previous token in a text of average tokens, by positions alone
     /// mean over tokens: standard deviations of the score with itself above the mean key; NaN if undefined
