@@ -90,7 +90,7 @@ Status give_corpus(Session& session, const Model* model, const std::string& path
     const View& view = *find_view(kCorpusView);
     if (!view.offered(*model)) return Error{model->name + " reads images; open a model that reads text."};
     if (const char* missing = view.missing(*model)) return Error{missing};
-    session.of<CorpusState>().read(absolute_path(expand_home(path)).string());
+    session.of<CorpusState>().read(path == kSampleTexts ? path : absolute_path(expand_home(path)).string());
     open_view(session, kCorpusView);
     session.sheet.reset();
     return success();

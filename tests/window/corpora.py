@@ -84,6 +84,14 @@ def a_text_file_becomes_a_sheet_of_each_head(display):
     shutil.rmtree(folder)
 
 
+def example_texts_are_read_by_a_click(display):
+    with Window(PROGRAM, display, "--text", LILY, "--view", "corpus", "--report-texts") as w:
+        w.settled()
+        w.click("corpus/example")
+        r = w.wait(lambda r: any("60 texts" in text for text in r["texts"]), 60)
+        assert any("example texts" in text for text in r["texts"]), r["texts"]
+
+
 def a_long_corpus_is_cancelled_and_gone_on_with(display):
     folder = Path(tempfile.mkdtemp(prefix="headlight-corpus-"))
     long = folder / "long.txt"

@@ -24,7 +24,9 @@ std::vector<JobRequest> corpus_jobs(const Scene& s, bool shown) {
 }
 
 /// "stories.txt": the file, without its folder.
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string file_name(const std::string& path) {
+    return path == kSampleTexts ? "example texts" : std::filesystem::path(path).filename().string();
+}
 
 void draw_file_field(Scene& s, Rect r) {
     Ui& ui = s.ui;
@@ -118,7 +120,7 @@ CorpusSweep::Found corpus_found(const Scene& s) {
 }
 
 void draw_corpus_start(Scene& s, Rect area) {
-    constexpr float kWide = 640, kDown = 0.16f, kButton = 150, kLine = 30;
+    constexpr float kWide = 640, kDown = 0.16f, kButton = 150, kExample = 190, kLine = 30;
     Ui& ui = s.ui;
     Rect r{area.middle_x() - std::min(kWide, area.w) / 2, area.y + area.h * kDown, std::min(kWide, area.w),
            area.h};
@@ -135,7 +137,11 @@ void draw_corpus_start(Scene& s, Rect area) {
         s.send("browse corpus");
     line.w = std::min(line.w, kFileField);
     draw_file_field(s, line);
-    caption(ui, take_top(r, size::line), "Or drop a .txt file or a saved analysis (.json) on the window.");
+    caption(ui, take_top(r, size::line, gap::wide),
+            "Or drop a .txt file or a saved analysis (.json) on the window.");
+    const Rect example = take_left(r, kExample);
+    if (ui.button("corpus/example", {example.x, example.y, example.w, size::button}, "Use 60 example texts"))
+        s.send("corpus", kSampleTexts);
 }
 
 void draw_corpus(Scene& s, Rect area) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/embedded.h"
 #include "base/quoted.h"
 #include "base/threads.h"
 #include "base/utf8.h"
@@ -50,7 +51,11 @@ Status add_line(const CorpusReader& reader, const CorpusLines::Line& line, Corpu
 
 Result<CorpusLines> CorpusLines::open(const std::string& file, int first_line, const CancelFlag* cancel) {
     CorpusLines out;
-    TRY(out.mapped_, MappedFile::open(file));
+    if (file == kSampleTexts) {
+        out.sample_ = embedded_file("assets/samples/texts.txt");
+    } else {
+        TRY(out.mapped_, MappedFile::open(file));
+    }
     out.name(file, first_line);
     TRY_STATUS(out.count_all(cancel));
     TRY_STATUS(out.begin());
@@ -100,7 +105,7 @@ Result<std::optional<std::string_view>> CorpusLines::next_written(size_t& at) co
         TRY(const bool any, stream_->lines.next(stream_->line));
         return any ? std::optional(std::string_view(stream_->line)) : std::nullopt;
     }
-    const std::string_view all = mapped_->text();
+    const std::string_view all = mapped_ ? mapped_->text() : sample_;
     if (at >= all.size()) return std::optional<std::string_view>();
     const size_t begin = at, end = std::min(all.find('\n', at), all.size());
     at = end + 1;

@@ -10,6 +10,8 @@
 
 namespace headlight {
 
+inline constexpr const char* kSampleTexts = "sample:texts";  // assets/samples/texts.txt
+
 /// Iterates over the texts of a file. A line is a text or, if the file's name ends in .jsonl, JSON: a string,
 /// or an object with a string "text". Skips empty ones.
 class CorpusLines {
@@ -18,7 +20,8 @@ public:
         int number;
         std::string text;
     };
-    /// `first_line`: number of the file's first line. Fails, naming the line, if a line holds no text.
+    /// `file`: a path, or kSampleTexts. `first_line`: number of the file's first line. Fails, naming the
+    /// line, if a line holds no text.
     static Result<CorpusLines> open(const std::string& file, int first_line = 1,
                                     const CancelFlag* cancel = nullptr);
     /// Reads a pipe as it arrives, one line in memory; `name`: its path, "-", or "-.jsonl". Reports an error
@@ -48,6 +51,7 @@ private:
     std::string name_;
     bool json_ = false;
     std::shared_ptr<const MappedFile> mapped_;
+    std::string_view sample_;  // replaces the file
     struct Stream {
         StreamLines lines;
         std::string line;
