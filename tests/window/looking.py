@@ -389,5 +389,5 @@ def sub_words_are_set_as_one_word(display):
                 assert 0 <= at[i + 1][0] - (at[i][0] + at[i][2]) <= 2, (tokens[i], at[i], at[i + 1])
         arabic = [i for i, t in enumerate(tokens) if any("\u0600" <= c <= "\u06ff" for c in t)]
         for a, b in zip(arabic, arabic[1:]):
-            if b == a + 1 and rows(a, b):  # bytes of one letter share its place
+            if rows(a, b):  # also over a space between; bytes of one letter share its place
                 assert at[b][0] <= at[a][0], "right to left"

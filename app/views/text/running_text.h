@@ -16,8 +16,9 @@ struct View;
 struct TextWord {
     int first = 0, count = 1;  // its tokens
     std::string text;
-    std::vector<size_t> ends;                                 // of each token's bytes in it
-    bool blank = false, ends_line = false, leftward = false;  // blank: before it
+    std::vector<size_t> ends;                // of each token's bytes in it
+    bool blank = false, ends_line = false;   // blank: before it
+    bool leftward = false, directed = true;  // not directed: as its neighbors run
     float x = 0, y = 0;
 };
 

@@ -20,12 +20,19 @@ bool is_of(const TextFlow& f, const Scene& s, int stack, float width) {
 
 float line_height(Font font) { return font.points * 1.3f + 10; }
 
+/// Ends a run of words that are read from right to left; spaces and digits between two of them belong to it.
+size_t end_of_leftward(const std::vector<TextWord>& words, size_t begin) {
+    size_t end = begin;
+    for (size_t i = begin; i < words.size() && (words[i].leftward || !words[i].directed); ++i)
+        if (words[i].leftward) end = i + 1;
+    return end;
+}
+
 /// Mirrors words of a line that are read from right to left, each run of them by itself.
 void turn_leftward(std::vector<TextWord>& words, size_t first, const std::vector<float>& widths) {
     for (size_t begin = first; begin < words.size(); ++begin) {
-        size_t end = begin;
-        while (end < words.size() && words[end].leftward) ++end;
-        if (end == begin) continue;
+        if (!words[begin].leftward) continue;
+        const size_t end = end_of_leftward(words, begin);
         const float left = words[begin].x, right = words[end - 1].x + widths[end - 1];
         for (; begin < end; ++begin) words[begin].x = left + right - words[begin].x - widths[begin];
     }

@@ -51,6 +51,17 @@ bool is_leftward(uint32_t c) {
     return Range{0x590, 0x8FF}.has(c) || Range{0xFB1D, 0xFDFF}.has(c) || Range{0xFE70, 0xFEFF}.has(c);
 }
 
+/// Whether a text has a letter of its own direction; spaces, digits and marks take that of their neighbors.
+bool is_directed(std::string_view text) {
+    for (size_t at = 0; at < text.size();) {
+        const auto c = decode_utf8(text, at);
+        if (!Range{'0', '9'}.has(c.value) && (is_of_word(c.value) || Range{0x3040, 0x9FFF}.has(c.value)))
+            return true;
+        at += c.length;
+    }
+    return false;
+}
+
 uint32_t first_of(std::string_view text) { return decode_utf8(text, 0).value; }
 uint32_t last_of(std::string_view text) {
     size_t at = text.size() - 1;
@@ -100,12 +111,14 @@ void complete(std::vector<TextWord>& words, const std::vector<std::string>& labe
     TextWord word = words.back();
     if (!word.text.empty() && is_valid_utf8(word.text)) {
         words.back().leftward = is_leftward(first_of(word.text));
+        words.back().directed = is_directed(word.text);
         return;
     }
     words.pop_back();
     for (int i = 0; i < word.count; ++i) {
         const std::string& label = labels[word.first + i];
         words.push_back({word.first + i, 1, label, {label.size()}, word.blank && i == 0});
+        words.back().directed = is_directed(label);
     }
     words.back().ends_line = word.ends_line;
 }
