@@ -88,6 +88,25 @@ void draw_message(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
     s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ink, text);
 }
 
+bool chooses_model_b(const Scene& s) {
+    const Comparison& compared = s.session.document.comparison;
+    return compared.what == Compared::models && compared.model.empty() && !s.ui.on_page();
+}
+
+void draw_no_model_b(Scene& s, Rect rest) {
+    constexpr float kButton = 160;
+    rest = inset(rest, size::center_pad, gap::wide);
+    const std::string what =
+        "Reads this sentence with a second model too: its heads and its prediction are shown "
+        "next to those of " +
+        s.model()->name + ", token by token.";
+    take_top(rest, s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->t2, what), gap::medium);
+    const Rect button = take_left(rest, kButton);
+    if (s.ui.button("compare/choose", {button.x, button.y, button.w, size::button}, "Choose model B…",
+                    Ui::Look::primary))
+        s.send("compare model");
+}
+
 /// Why there is nothing to show yet, or "".
 std::string why_nothing_shown(const Scene& s) {
     const WorkAnswer& a = *s.answer;
@@ -97,8 +116,7 @@ std::string why_nothing_shown(const Scene& s) {
         case Compared::changes:
             return s.sentence()->unchanged ? "" : kNoChanges;
         case Compared::models:
-            if (!s.ui.on_page() && s.session.document.comparison.model.empty())
-                return "Choose a model to compare with under Model B.";
+            if (chooses_model_b(s)) return "Choose a second model to compare with.";
             break;
         case Compared::sentences:
             if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type a sentence to compare with.";
@@ -274,6 +292,7 @@ void draw_compare(Scene& s, Rect area) {
     if (!changes || !s.sentence()->unchanged) s.of<CompareState>().opens = true;
     if (changes && !s.sentence()->unchanged) return draw_no_changes(s, rest);
     const std::string missing = why_nothing_shown(s);
+    if (chooses_model_b(s)) return draw_no_model_b(s, rest);
     if (!missing.empty())
         return draw_message(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning,
                             missing);
@@ -312,6 +331,7 @@ View compare_view() {
             .ask = ask_compare,
             .beside = {.list = always<draw_compare_list>},
             .panels = View::Panels::no_inspector,
+            .paints = true,
             .second_run = true,
             .heads = compared_heads,
             .numbers = compare_numbers,

@@ -26,8 +26,25 @@ struct Panel {
     int token_of(const TokenPair& pair) const { return alone && side == Side::b ? pair.b : pair.a; }
 };
 
-constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestComparedCell = 64,
+constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kOfTwo = 32, kLargestComparedCell = 64,
                 kWiderThanHigh = 1.6f, kMapTitle = 36, kStepNote = 24;
+
+constexpr std::string_view kOr = " | ";  // between the two tokens of a place
+
+/// Returns the extra width of names where a place has two tokens, "ball | hat".
+float wider_names(const PairedMap& m) {
+    for (const auto* labels : {&m.row_labels, &m.column_labels})
+        for (const std::string& label : *labels)
+            if (label.find(kOr) != std::string::npos) return kOfTwo;
+    return 0;
+}
+
+/// The token of A or B alone, where its own map names it.
+std::string own_label(const std::string& label, const TokenPair& place, Side side) {
+    const size_t at = place.both() ? label.find(kOr) : std::string::npos;
+    if (at == std::string::npos) return label;
+    return side == Side::a ? label.substr(0, at) : label.substr(at + kOr.size());
+}
 
 /// Maps a panel to colors; tokens that only one of both has get no cell.
 Matrix places_of_panel(const Panel& p) {
@@ -69,7 +86,11 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const Lit& lit, bool pat
                    .cells = {places_of_panel(p), colors, p.is_signed},
                    .rows = {[&m, row](int i) { return m.row_labels[pair_index(i, m.step, row)]; },
                             pattern ? "query" : "layer"},
-                   .columns = {[&m, column](int i) { return m.column_labels[pair_index(i, m.step, column)]; },
+                   .columns = {[p, column](int i) {
+                                   const int at = pair_index(i, p.map->step, column);
+                                   const std::string& label = p.map->column_labels[at];
+                                   return p.is_signed ? label : own_label(label, p.map->columns[at], p.side);
+                               },
                                pattern ? "key" : "token"},
                    .bar = range_bar(colors, double(p.largest), p.is_signed),
                    .max_w = kLargestComparedCell,
@@ -77,8 +98,8 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const Lit& lit, bool pat
                    .ratio = pattern ? kWiderThanHigh : 0,  // else rows are layers
                    .free = size::center_pad,
                    .hovered = s.of<CompareState>().cell.has_value()};
-    out.rows.room = kRowNames;
-    out.columns.room = kWidestName;
+    out.rows.room = kRowNames + wider_names(m);
+    out.columns.room = kWidestName + wider_names(m);
     out.columns.ink = [&s, &m, alone = p.alone](int i) {
         return alone || m.columns[i * m.step].both() ? s.ui.colors->t3 : s.ui.colors->l2;
     };
@@ -162,8 +183,13 @@ std::vector<Panel> panels_of(const Scene& s, const MapPair& maps) {
 /// The area of a panel, without the names of rows unless each has its own.
 Rect room_of_panel(Rect area, const Panel& p) {
     if (p.alone) return nth_column(area, p.place, 2, kBetween);
-    take_left(area, kRowNames + gap::tight);
+    take_left(area, kRowNames + wider_names(*p.map) + gap::tight);
     return nth_column(area, p.place, 3, kBetween);
+}
+
+Panel with_place(Panel p, int place) {
+    p.place = place;
+    return p;
 }
 
 /// Aligns the cells of panels that share tokens.
@@ -175,8 +201,10 @@ std::vector<MatrixLayout> arrange_panels(Scene& s, Rect inside, const std::vecto
         Rect room = room_of_panel(inside, p);
         if (!p.alone) room = {inside.x, inside.y, first.right() - inside.x, inside.h};
         take_top(room, kMapTitle);
+        const Panel& widest = p.alone ? p : panels.back();  // which names both tokens of a place
         if (p.alone || out.empty())
-            out.push_back(arrange_matrix(s.ui, room, panel_matrix(s, p, std::nullopt, pattern)));
+            out.push_back(arrange_matrix(
+                s.ui, room, panel_matrix(s, with_place(widest, p.place), std::nullopt, pattern)));
         else
             out.push_back(beside(out[0], room_of_panel(inside, p).x - first.x));
     }
