@@ -127,6 +127,14 @@ void name_heads(Ui& ui, const Grid& g, const ModelConfig& c) {
     blocks.draw_rows(ui, g);
 }
 
+/// The value, or a bound of a small one that is too long: "1.2e-4" → "<.001".
+std::string value_that_fits(Ui& ui, float v, bool is_signed, int digits, float room) {
+    std::string text = value_text(v, is_signed, digits);
+    if (ui.text.width(kCaptionMono, text) < room || is_signed || v * std::pow(10.0f, float(digits)) >= 1)
+        return text;
+    return "<." + std::string(size_t(digits) - 1, '0') + "1";
+}
+
 /// Draws the cells, with values if they fit.
 void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues& heads) {
     Ui& ui = s.ui;
@@ -145,9 +153,11 @@ void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues
     const bool wide = g.w > ui.text.width(kCaptionMono, value_text(largest, heads.is_signed, 3)) + gap::close;
     for (Index block = 0; block < values.rows() && g.h >= 18; ++block)
         for (Index head = 0; head < values.cols(); ++head) {
-            const std::string text = value_text(values(block, head), heads.is_signed, wide ? 3 : 2);
-            if (std::isnan(values(block, head)) || ui.text.width(kCaptionMono, text) + gap::close >= g.w)
-                continue;
+            if (std::isnan(values(block, head))) continue;
+            const float room = g.w - gap::close;
+            const std::string text =
+                value_that_fits(ui, values(block, head), heads.is_signed, wide ? 3 : 2, room);
+            if (ui.text.width(kCaptionMono, text) >= room) continue;
             write(ui, g.cell(int(block), int(head)), kCaptionMono, ink_on(color_at(map, places(block, head))),
                   text, Flush::center);
         }

@@ -127,6 +127,16 @@ def plates_are_painted_by_the_effect_of_each_head(display):
         assert "9.5 %" in w.report()["texts"]
 
 
+def a_small_plate_is_named_and_has_no_bare_value(display):
+    """A value alone under each head of a wide grid, "1.92", read as the head's name."""
+    options = ["--model", "translator", "--text", "I have seen a big house.", "--view", "heads"]
+    with Window(PROGRAM, display, *options, "--report-texts", size="1024x700") as w:
+        r = w.settled()
+        for layer in range(3):
+            for head in range(8):
+                assert r["texts"].count(f"{layer}.{head}") >= 3, (layer, head, r["texts"])
+
+
 def one_token_has_no_tags_of_its_text(display):
     """Its only weight is 1 in every head, which tells of none; no number has an ASCII minus."""
     with Window(PROGRAM, display, "--text", "Hi", "--view", "heads", "--report-texts") as w:

@@ -198,7 +198,7 @@ void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
     ui.heat->draw(*ui.list, d);
 }
 
-/// Draws the head's name, then its label or its value.
+/// Draws the head's name, then its label or its value if it fits.
 void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slot, bool by_layer) {
     Ui& ui = s.ui;
     const auto [block, head] = slot.head;
@@ -212,8 +212,8 @@ void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slo
         shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
     const std::string exact = number(statistic, 2);
     const float both = ui.text.width(kCaptionMono, shorter) + gap::tight + ui.text.width(kCaptionMono, exact);
-    if (by_layer && label.empty() && both > line.w)  // the row and the column identify the head
-        return void(write(ui, line, kCaptionMono, faint, exact));
+    if (by_layer && label.empty() && both > line.w)  // a value alone would read as a head's name
+        return void(write(ui, line, kCaptionMono, ink, shorter));
     const float room =
         line.w - (label.empty() ? ui.text.width(kCaptionMono, number(statistic, 2)) + gap::close : 0);
     take_left(line,
