@@ -113,6 +113,13 @@ const char* definition_of(const Rollout& r) {
            "Shares sum to 1.";
 }
 
+/// Says that a decoder also reads a source, which these shares leave out; "" elsewhere.
+std::string source_note(const Scene& s) {
+    return graph_stack(s) > 0 && s.model()->config.stacks[graph_stack(s)].cross
+               ? " Only the target: what cross-attention brings from the source is not in it."
+               : "";
+}
+
 /// Opens the same measure for all tokens, as a map in Influence.
 void link_to_map(Scene& s, SidePanel& panel, Origins by) {
     const Rect line = panel.line(size::row);
@@ -158,7 +165,7 @@ void draw_graph_inspector(Scene& s, Rect area) {
         list_shares(panel, labels, all);
     panel.rule();
     if (r.by != Origins::relevance || s.model()->has_logits()) link_to_map(s, panel, r.by);
-    panel.note(definition_of(r));
+    panel.note(definition_of(r) + source_note(s));
     panel.finish();
 }
 std::vector<NumberTable> graph_numbers(const Scene& s) {

@@ -18,8 +18,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kLowestRow = 22, kLayerNames = 88,
-                kPaging = 152;
+constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kHighestRow = 44, kLowestRow = 22,
+                kLayerNames = 88, kPaging = 152;
 
 /// Returns the explained position: the metric's if chosen, else the focused query if it is of the stack that
 /// predicts, else the last.
@@ -64,7 +64,7 @@ LensGrid arrange(Scene& s, Rect area, int rows) {
     g.rows = rows;
     g.columns = state.columns;
     g.w = std::min(cells.w / float(g.columns), kWidestColumn);
-    g.h = std::clamp(cells.h / float(rows), kLowestRow, kRow);
+    g.h = std::clamp(cells.h / float(rows), kLowestRow, kHighestRow);
     const float whole = g.h * std::floor(cells.h / g.h + 0.01f);  // whole rows only
     g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(whole, g.h * float(rows))};
     scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
@@ -168,6 +168,12 @@ void draw_paging(Scene& s, Rect line, const LensGrid& g) {
     if (s.ui.link("lens/earlier", earlier, line.middle_y(), "‹ earlier")) s.send("page left");
 }
 
+/// The grid's share of the height: most of it where no map of parts follows.
+float share_of_grid(const Scene& s) {
+    const auto* found = s.found<AttributionRequest>();
+    return found && found->answer.parts.empty() ? 0.8f : s.ui.on_page() ? 0.56f : 0.46f;
+}
+
 }  // namespace
 
 std::vector<Question> ask_lens(const Scene& s) {
@@ -189,7 +195,8 @@ void draw_lens(Scene& s, Rect area) {
     Rect head = take_top(rest, size::view_header);
     take_top(rest, kNumberedNames, gap::tight);
     take_right(rest, size::center_pad);
-    rest.h = std::min(std::max(kRow * 3, area.y + area.h * 0.56f - rest.y), kRow * float(rows));
+    rest.h =
+        std::min(std::max(kRow * 3, area.y + area.h * share_of_grid(s) - rest.y), kHighestRow * float(rows));
     const LensGrid g = arrange(s, rest, rows);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBlockNames = 88, kWidestPart = 80, kHighestPart = 44, kLeastPart = 19, kHead = 46,
+constexpr float kBlockNames = 88, kWidestPart = 80, kHighestPart = 64, kLeastPart = 19, kHead = 46,
                 kPartsFoot = 34, kRoomForChip = 520;
 
 /// Arranges the parts of a logit: blocks down; heads, bias and MLP across.

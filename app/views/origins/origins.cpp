@@ -12,7 +12,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kOriginNames = 96, kTotals = 60, kMaxCell = 56;
+constexpr float kOriginNames = 96, kTotals = 60, kMaxCell = 56, kMaxOfFew = 88;
+constexpr Index kFew = 12;      // parts, whose cells are larger
 constexpr int kMaxListed = 64;  // tokens
 
 std::optional<ScoreOriginsRequest> origins_request(const Scene& s) {
@@ -85,7 +86,7 @@ std::string origins_tip(const Scene& s, const ScoreOrigins& o, int row, int colu
 MatrixView origins_matrix(const Scene& s, const ScoreOrigins& o) {
     const ModelConfig& c = s.model()->config;
     const Colormap& colors = signed_colormap(s.ui.colors->dark);
-    const float reach = largest_size(o.values);
+    const float reach = largest_size(o.values), cell = o.values.cols() <= kFew ? kMaxOfFew : kMaxCell;
     MatrixView out{
         .path = "origins/map",
         .cells = {signed_places_of(o.values, reach), colors, true},
@@ -94,8 +95,8 @@ MatrixView origins_matrix(const Scene& s, const ScoreOrigins& o) {
         .bar = range_bar(colors, double(reach), true),
         .note = {"Each cell: a query part · a key part; cells sum to the score. Norm scales are held fixed.",
                  "Each cell: a query part · a key part; cells sum to the score.", "Cells sum to the score."},
-        .max_w = kMaxCell,
-        .max_h = kMaxCell * 0.75f,
+        .max_w = cell,
+        .max_h = cell * 0.75f,
         .right = kTotals,
         .below = size::line,
         .number =

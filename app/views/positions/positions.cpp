@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/cast.h"
 #include "parts/controls.h"
@@ -63,18 +64,19 @@ std::string capitalized(std::string word) {
     return word;
 }
 
-std::string name_of_curves(const Positions& p, int highlighted) {
-    const bool by_head = p.by_distance();
-    if (highlighted < 0)
-        return by_head ? "Some heads by distance; hover over the table for one."
-                       : "Some components by position; hover over the table for one.";
-    if (by_head) return "Head " + std::to_string(highlighted) + " by distance";
+/// "Head 3", "Dimension 16": one curve.
+std::string name_of_curve(const Positions& p, int which) {
+    return p.by_distance()
+               ? "Head " + std::to_string(which)
+               : capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[which]);
+}
+
+std::string about_curve(const Positions& p, int which) {
+    if (p.by_distance()) return name_of_curve(p, which) + " by distance";
     const std::string period =
-        p.waves.empty()
-            ? ""
-            : ": period " + decimals(p.waves[highlighted], p.waves[highlighted] < 100 ? 1 : 0) + " positions";
-    return capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[highlighted]) +
-           " by position" + period;
+        p.waves.empty() ? ""
+                        : ": period " + decimals(p.waves[which], p.waves[which] < 100 ? 1 : 0) + " positions";
+    return name_of_curve(p, which) + " by position" + period;
 }
 
 std::vector<ImVec2> curve_of(const Positions& p, Rect plot, int which, float reach) {
@@ -97,21 +99,29 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
     const Rect head = take_top(area, kHead), ends = take_left(area, kPositionNames - gap::tight, gap::small);
     const Rect plot = inset(area, 0, kPad);
-    write(ui, head, kCaption, pointed ? ui.colors->accent_text : ui.colors->t3,
-          name_of_curves(p, pointed.value_or(-1)));
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
     const auto end = [&](float y, const std::string& text) {
         write(ui, line_at(ends, y, kHead), kCaptionMono, ui.colors->t3, text, Flush::right);
     };
     end(plot.y, "+" + number(reach, 2));
     end(plot.bottom(), number(-reach, 2));
-    if (pointed) return ui.polyline(curve_of(p, plot, *pointed, reach), ui.colors->accent, kWidth);
+    if (pointed) {
+        write(ui, head, kCaption, ui.colors->accent_text, about_curve(p, *pointed));
+        return ui.polyline(curve_of(p, plot, *pointed, reach), ui.colors->accent, kWidth);
+    }
     const int heads = s.model()->config.max_heads();
+    Rect names = head;
+    int last = -1;
     for (int n = 0; n < kDrawn; ++n) {
         const auto which = std::min(narrow<int>(count) - 1, narrow<int>(count) * n / (2 * kDrawn));
-        ui.polyline(curve_of(p, plot, which, reach), head_ink(s, n * std::max(1, heads / kDrawn) % heads),
-                    kWidth);
+        if (std::exchange(last, which) == which) continue;
+        const ImU32 ink = head_ink(s, n * std::max(1, heads / kDrawn) % heads);
+        ui.polyline(curve_of(p, plot, which, reach), ink, kWidth);
+        take_left(names, write(ui, names, kCaption, ink, name_of_curve(p, which)), gap::large);
     }
+    caption(ui, names,
+            p.by_distance() ? "by distance; hover over the table for another."
+                            : "by position; hover over the table for another.");
 }
 
 void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
