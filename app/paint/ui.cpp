@@ -137,7 +137,7 @@ float Ui::take_wheel(Rect r) {
 }
 
 bool Ui::button(const std::string& path, Rect r, const std::string& label, Look look) {
-    if (on_page()) return false;
+    if (on_page() || without_toolbars) return false;
     const Hit h = look == Look::off ? Hit{} : control(path, r);
     if (look == Look::off) name(path, r);
     ImU32 back = h.pressed   ? colors->bg4

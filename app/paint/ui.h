@@ -92,7 +92,10 @@ public:
     /// Steps (−1, +1) from arrow keys for the focused control, which takes them.
     int take_step(const std::string& path);
     /// Puts everything drawn so far behind a sheet: Tab skips it.
-    void only_from_here() { stops_.clear(); }
+    void only_from_here() {
+        stops_.clear();
+        tip_.reset();
+    }
 
     const std::string& focus() const { return focus_; }
     /// Moves the focus by one control; false (and no focus) beyond the last or the first.

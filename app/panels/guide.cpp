@@ -122,10 +122,12 @@ void draw_tries(Scene& s, Rect rest) {
 
 /// Windows below the minimum height show the introduction without hints.
 float guide_height(const Scene& s) {
-    constexpr float kMinHigh = 600;
+    constexpr float kMinHigh = 600, kWideTries = 1180, kThreeLines = 16;  // narrow cards have three
     if (s.session.guide == Guide::none || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
-    const bool low = s.session.guide == Guide::hints && s.ui.points(ImGui::GetIO().DisplaySize).y < kMinHigh;
-    return kAboveGuide + kHeading + (low ? 0 : gap::close + kItems) + gap::medium;
+    const ImVec2 window = s.ui.points(ImGui::GetIO().DisplaySize);
+    const bool tries = s.session.guide == Guide::tries, low = !tries && window.y < kMinHigh;
+    const float more = tries && window.x < kWideTries ? kThreeLines : 0;
+    return kAboveGuide + kHeading + (low ? 0 : gap::close + kItems + more) + gap::medium;
 }
 
 void draw_guide(Scene& s, Rect area) {

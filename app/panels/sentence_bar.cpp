@@ -107,7 +107,7 @@ void draw_fields(Scene& s, Rect r) {
 }
 
 void draw_live(Scene& s, Rect r) {
-    constexpr float kDot = 9;
+    constexpr float kDot = 9, kTimed = 90;
     Ui& ui = s.ui;
     const ImVec2 dot = take_left(r, kDot, gap::small).middle();
     if (s.dim > 0)
@@ -121,7 +121,9 @@ void draw_live(Scene& s, Rect r) {
                        : "no model");
     if (!s.sentence()) return;
     const double took = s.answer->sentence->milliseconds;
-    write(ui, r, kCaptionMono, ui.colors->t2, decimals(took, took < 10 ? 1 : 0) + " ms", Flush::right);
+    const std::string time = decimals(took, took < 10 ? 1 : 0) + " ms";
+    if (r.w < kTimed) return ui.tooltip("live", ui.hit("live", r), "The last pass took " + time + ".");
+    write(ui, r, kCaptionMono, ui.colors->t2, time, Flush::right);
 }
 
 constexpr size_t kShownNext = 3;
@@ -302,7 +304,8 @@ void draw_tokens_line(Scene& s, Rect line) {
 }  // namespace
 
 void draw_sentence_bar(Scene& s, Rect area) {
-    constexpr float kLive = 164, kMinModel = 272, kMaxModel = 400, kNarrow = 592, kShareOfNarrow = 0.36f;
+    constexpr float kLive = 164, kLiveLow = 88, kMinModel = 272, kMaxModel = 400, kNarrow = 592,
+                    kShareOfNarrow = 0.36f;
     const bool low = area.h < size::top_bar, narrow = area.w < kNarrow;
     s.ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
     Rect inside = inset(area, size::panel_pad, gap::small);
@@ -311,7 +314,7 @@ void draw_sentence_bar(Scene& s, Rect area) {
     const float model = (narrow ? area.w * kShareOfNarrow : std::clamp(area.w * 0.2f, kMinModel, kMaxModel)) -
                         2 * size::panel_pad;
     draw_model_button(s, take_left(first, model, narrow ? gap::small : size::panel_pad));
-    if (!narrow) draw_live(s, take_right(first, kLive - gap::section, gap::section));
+    if (!narrow) draw_live(s, take_right(first, (low ? kLiveLow : kLive) - gap::section, gap::section));
     draw_fields(s, first);
     if (area.h < size::top_bar_low) return;
     const float count = narrow ? s.ui.text.width(kCaption, count_text(s)) : model;

@@ -137,11 +137,12 @@ Rect token_menu_place(const Scene& s, Rect window, TokenPlace t) {
     const float high = 2 * kMenuEdge + kTokenTitle + size::row * float(std::size(kEntries)),
                 wide = token_menu_width(s, t);
     ImVec2 at = menu.at;
-    if (at.x < 0) {
-        const auto chip = s.ui.widgets.find((t.stack ? "target/" : "chip/") + std::to_string(t.position));
-        at = chip == s.ui.widgets.end() ? ImVec2{window.middle_x(), window.h / 4}
-                                        : ImVec2{chip->second.x, chip->second.bottom() + gap::tight};
-    }
+    const auto chip = s.ui.widgets.find((t.stack ? "target/" : "chip/") + std::to_string(t.position));
+    const bool has_chip = chip != s.ui.widgets.end();
+    if (has_chip && (at.x < 0 || chip->second.contains(at)))  // below the chips, which stay in sight
+        at = {chip->second.x, chip->second.bottom() + gap::tight};
+    else if (at.x < 0)
+        at = {window.middle_x(), window.h / 4};
     return {std::max(0.0f, std::min(at.x, window.right() - wide - gap::tight)),
             std::max(0.0f, std::min(at.y, window.bottom() - high - gap::tight)), wide, high};
 }

@@ -112,12 +112,13 @@ void draw_change_chips(Scene& s, Toolbar& bar) {
 
 }  // namespace
 
-float draw_changes(Scene& s, Rect area) {
+float draw_changes(Scene& s, Rect area, bool paints) {
     constexpr float kLow = 40;
     const float high = area.h;
     const Intervention& now = s.session.document.intervention;
     s.of<RulePanel>().previewed.reset();
-    const bool wanted = now != Intervention{} || s.session.preferences.change_bar || rules_are_open();
+    const bool wanted =
+        now != Intervention{} || (paints && s.session.preferences.change_bar) || rules_are_open();
     if (s.queries() == 0 || !wanted) return 0;
     if (high < kLow) {  // a part of the line of the bars
         Toolbar bar(s.ui, area);

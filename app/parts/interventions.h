@@ -31,8 +31,9 @@ struct Painting {
     void visit(FieldVisitor& v);
 };
 
-/// Draws the chips of active interventions; returns their height.
-float draw_changes(Scene& scene, Rect area);
+/// Draws the chips of active interventions; returns their height. `paints`: the intervention bar may stand
+/// above, which keeps their place.
+float draw_changes(Scene& scene, Rect area, bool paints);
 
 /// "mask red 16 → ball 10", "1.2 mean".
 std::string change_text(const Scene& scene, const Change& change);

@@ -135,7 +135,7 @@ float metric_chip_width(const Scene& s, const std::string& text) {
 
 float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std::string& text) {
     Ui& ui = s.ui;
-    if (ui.on_page() || line.w < 2 * kMetricSign) return 0;
+    if (ui.on_page() || ui.without_toolbars || line.w < 2 * kMetricSign) return 0;
     const Chip chip = metric_chip(s, text);
     const Rect r = band({line.x, line.y, std::min(line.w, metric_chip_width(s, text)), line.h}, size::chip);
     Rect words = r;
@@ -167,6 +167,7 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std:
 
 void add_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
                      const std::string& text) {
+    if (s.ui.without_toolbars) return;
     const float named = s.ui.text.width(kCaption, label) + gap::small;
     const float wide = named + metric_chip_width(s, text);
     const Rect before = bar.rest();

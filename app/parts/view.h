@@ -55,6 +55,7 @@ struct View {
     float page_w = 944, page_h = 720;  // default size of its figure
     Panels panels = Panels::both;      // open beside it
     float least_high = 120;            // a lower window shows a message instead
+    bool paints = false;               // a brush paints its cells: the bar of interventions stands above
     bool second_run = false;           // compares the shown run with another one
     /// Its background jobs; `shown`: it is the current view.
     std::vector<JobRequest> (*jobs)(const Scene& scene, bool shown) = nullptr;

@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kPillPad = 10, kClosePad = 4, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104,
+constexpr float kPillPad = 10, kClosePad = 6, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104,
                 kListSides = 38, kChevronRoom = 20;
 
 struct Pills {
@@ -48,8 +48,10 @@ Pills arrange_pills(Scene& s, ViewGroup group, float room) {
     std::erase_if(out.doors, [&](const Door* d) { return d->missing(*s.model()); });
     out.pad = kPillPad;
     if (fits()) return out;
+    const size_t apart = out.shown;
     out.pad = kClosePad;
     fits();
+    if (out.shown == apart) out.pad = kPillPad;
     return out;
 }
 

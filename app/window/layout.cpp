@@ -135,32 +135,33 @@ void draw_panel(Scene& s, Rect panel, const View* view) {
 }
 
 /// In a low window one line holds both bars and the chips of what is changed; returns its height.
-float draw_bars(Scene& s, Rect row) {
+float draw_bars(Scene& s, Rect row, bool paints) {
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     Rect rest = inset(row, gap::large, 0);
     const float whole = rest.w;
     draw_generation_controls(s, rest);
-    draw_change_controls(s, rest);
-    const bool changes = draw_changes(s, rest) > 0;
+    if (paints) draw_change_controls(s, rest);
+    const bool changes = draw_changes(s, rest, paints) > 0;
     if (!changes && rest.w == whole) return 0;
     s.ui.hairline(row.x, row.bottom(), row.right(), row.bottom());
     return row.h;
 }
 
-/// The intervention bar above the center, and the chips; returns their height.
-float draw_change_lines(Scene& s, Rect row) {
+/// The intervention bar above a center that the brush paints, and the chips; returns their height.
+float draw_change_lines(Scene& s, Rect row, bool paints) {
     if (!s.sentence()) return 0;
-    const float bar = draw_change_bar(s, row);
+    const float bar = paints ? draw_change_bar(s, row) : 0;
     row.y += bar;
-    return bar + (s.sentence()->trace->has_weights() ? draw_changes(s, row) : 0);
+    return bar + (s.sentence()->trace->has_weights() ? draw_changes(s, row, paints) : 0);
 }
 
 /// The view between its header and the generation bar, under the chips of interventions.
 void draw_middle(Scene& s, const Places& p, const View* view) {
     const Rect middle = p.middle, header{middle.x, middle.y, middle.w, p.header};
-    const bool low = p.header < size::view_header, lists = view && view->of_target;
-    const float chips = low ? draw_bars(s, {middle.x, header.bottom(), middle.w, kBarLow})
-                            : draw_change_lines(s, {middle.x, header.bottom(), middle.w, kBar});
+    const bool low = p.header < size::view_header, lists = view && view->of_target,
+               paints = view && view->paints;
+    const float chips = low ? draw_bars(s, {middle.x, header.bottom(), middle.w, kBarLow}, paints)
+                            : draw_change_lines(s, {middle.x, header.bottom(), middle.w, kBar}, paints);
     const float generation = s.sentence() && (lists || !low) ? generation_bar_height(s, !lists) : 0;
     const Rect center{middle.x, header.bottom() + chips, middle.w,
                       middle.bottom() - header.bottom() - chips - generation};

@@ -119,6 +119,18 @@ def patching_shows_an_example_by_a_click(display):
         )
 
 
+def a_slide_of_patching_has_both_texts_and_no_buttons(display):
+    with Window(PROGRAM, display, "--view", "patch", "--report-texts") as w:
+        w.settled()
+        w.click("patch/example")
+        w.wait(lambda r: "patch/map" in r["widgets"] and not r["busy"])
+        w.key("F5")
+        r = w.wait(lambda r: "present/next" in r["widgets"] and "patch/map" in r["widgets"])
+        assert {"Clean", "Corrupted"} <= set(r["texts"]), r["texts"]
+        controls = {"save", "patch/example", "metric/patch", "other", "patch/put"}
+        assert not controls & set(r["widgets"]), controls & set(r["widgets"])
+
+
 def patching_between_unrelated_texts_warns(display):
     """The map still shows; the corrupted text is named, and the example one click away."""
     other = "One day a little dog went to the park with his mom and saw a big tree"

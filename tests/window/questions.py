@@ -145,6 +145,40 @@ def the_palette_knows_other_names(display):
         w.wait(lambda r: r["door"] == "Words that matter")
 
 
+def no_tooltip_of_what_is_below_stands_over_a_sheet(display):
+    says = "Arranges slides"
+    with Window(PROGRAM, display, "--text", LILY, "--report-texts") as w:
+        w.settled()
+        w.point("present")
+        w.wait(lambda r: any(says in text for text in r["texts"]))
+        w.key("ctrl+k")
+        w.wait(lambda r: "palette/row/0" in r["widgets"])
+        w.wait(lambda r: not any(says in text for text in r["texts"]))
+
+
+def the_menu_of_a_token_leaves_the_chips_in_sight(display):
+    with Window(PROGRAM, display, "--text", LILY) as w:
+        w.settled()
+        w.point("chip/4", 0.5, 0.4)
+        w.tool("click", "3")
+        r = w.wait(lambda r: "token menu" in r["widgets"])
+        chip, menu = r["widgets"]["chip/4"], r["widgets"]["token menu"]
+        assert menu[1] >= chip[1] + chip[3], (chip, menu)
+
+
+def the_brush_stands_where_it_paints(display):
+    """Patch and Words that matter paint nothing: their room is their own."""
+    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2") as w:
+        w.settled()
+        w.show("Mask and ablate")
+        w.wait(lambda r: "brush" in r["widgets"])
+        for name in ("Patch", "Words that matter"):
+            w.show(name)
+            w.wait(lambda r: r["door"] == name and not {"brush", "mask"} & set(r["widgets"]))
+        w.show("Before/after")
+        w.wait(lambda r: "brush" in r["widgets"])
+
+
 def things_to_try_are_the_experiments(display):
     """The palette's row opened the hints of the first start."""
     with Window(PROGRAM, display, "--text", LILY) as w:

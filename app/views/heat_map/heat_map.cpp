@@ -296,6 +296,7 @@ View heat_map_view() {
             .synonyms = "pattern, heatmap, attention matrix, attention map",
             .draw = draw_heat_map,
             .tools = draw_heat_map_tools,
+            .paints = true,
             .group = combined_heads,
             .figure = head_page_figure,
             .numbers = pattern_numbers,

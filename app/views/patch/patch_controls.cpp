@@ -23,6 +23,11 @@ std::string patched_text(const SentenceResult& sentence) {
     return out;
 }
 
+/// Whether each token of one text stands beside one of the other.
+bool pair_is_aligned(const Scene& s) {
+    return s.answer->other && s.answer->other->labels[0].size() == s.sentence()->labels[0].size();
+}
+
 }  // namespace
 
 void draw_patch_example(Scene& s, Rect line) {
@@ -73,6 +78,7 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
 void draw_patched_texts(Scene& s, Rect& rest) {
     constexpr float kName = 84, kExample = 144, kLeastExample = 520;
     Ui& ui = s.ui;
+    const bool plain = ui.on_page() || ui.without_toolbars;
     if (s.session.document.comparison.what != Compared::sentences || !s.sentence()) return;
     const auto row = [&](const char* name, float high) {
         Rect line = inset(take_top(rest, high), size::center_pad, 0);
@@ -81,16 +87,16 @@ void draw_patched_texts(Scene& s, Rect& rest) {
     };
     take_top(rest, 0, gap::small);
     Rect clean = row("Clean", size::button);
-    if (ui.on_page())
+    if (plain)
         write(ui, clean, kBody, ui.colors->t2, s.answer->other ? patched_text(*s.answer->other) : "");
     else if (clean.w > kLeastExample)
         draw_patch_example(s, take_right(clean, kExample, gap::small));
-    if (!ui.on_page())
+    if (!plain)
         draw_text_field(s, s.fields.other, "other", clean,
                         "A text with the same number of tokens and another answer");
     Rect corrupted = row("Corrupted", size::row);
     const char* aligned = "aligned token by token";
-    if (!ui.on_page())
+    if (!plain && pair_is_aligned(s))
         caption(ui, take_right(corrupted, ui.text.width(kCaption, aligned), gap::medium), aligned);
     ui.name("patch/corrupted", corrupted);
     write(ui, corrupted, kBody, ui.colors->t2, patched_text(*s.sentence()));
