@@ -2,6 +2,7 @@
 #include "analysis/attribution/contribution.h"
 #include "analysis/attribution/influence_map.h"
 #include "helpers.h"
+#include "learn/random_layers.h"
 #include "learn/stations/implicit.h"
 #include "model/input.h"
 
@@ -40,4 +41,29 @@ TEST_CASE("learn: sensitivity of an output beside attention of a head") {
     CHECK(table.values[0][1] == doctest::Approx(rank_correlation(answers, looks)).epsilon(0.01));
     CHECK(page->limits[0].high == model->config.stacks[0].layers - 1);
     CHECK(learn::implicit_page({}, state, pool)->blocks.size() == 1);
+}
+
+TEST_CASE(
+    "learn implicit: the gradient through random layers is that of differences, and a residual keeps it") {
+    const Matrix x = random_matrix(5, 1, 1), top = random_matrix(5, 1, 2);
+    for (const bool residual : {false, true}) {
+        CAPTURE(residual);
+        const RandomLayers stack(3, 5, 1, residual, 7);
+        const auto gradients = stack.gradients(stack.forward(x.col(0)), top.col(0));
+        for (int i = 0; i < 5; ++i) {
+            constexpr float kStep = 1e-2f;
+            Vector more = x.col(0), less = x.col(0);
+            more[i] += kStep;
+            less[i] -= kStep;
+            const float slope =
+                (stack.forward(more).back() - stack.forward(less).back()).dot(Vector(top.col(0))) /
+                (2 * kStep);
+            CHECK(gradients[0][i] == doctest::Approx(slope).epsilon(0.01).scale(0.1));
+        }
+    }
+    const RandomLayers nothing(4, 5, 0, true, 1), lost(4, 5, 0, false, 1);  // W = 0
+    CHECK(nothing.gradients(nothing.forward(x.col(0)), top.col(0))[0].isApprox(top.col(0)));
+    CHECK(lost.gradients(lost.forward(x.col(0)), top.col(0))[0].isZero());
+    CHECK(gradient_by_depth(64, 64, false, 1).back() < 0.05f);
+    CHECK(gradient_by_depth(64, 64, true, 1).back() > 0.5f);
 }

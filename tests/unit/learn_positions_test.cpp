@@ -1,8 +1,11 @@
 // Tests the station Positions: dot products of sinusoids, and their distances.
 #include <cmath>
 
+#include "analysis/prediction/predict.h"
 #include "helpers.h"
+#include "learn/later_start.h"
 #include "learn/stations/positions.h"
+#include "model/input.h"
 #include "model/sinusoids.h"
 
 using namespace headlight;
@@ -75,8 +78,39 @@ TEST_CASE("learn positions: the open model as it is, without positions, and in a
     CHECK(told[0].values(4, 2) == trace->pattern(1, 0)(4, 2));
     CHECK(told[1].values(4, 2) != told[0].values(4, 2));
     CHECK(told[2].values(4, 2) != told[1].values(4, 2));
-    const auto& table = std::get<learn::Table>(page.blocks.back());
+    CHECK(std::get_if<learn::Grid>(&page.blocks[0])->title.find("positions as they are") !=
+          std::string::npos);
+    const auto& table = std::get<learn::Table>(page.blocks[3]);
     CHECK(table.rows[1].back() == "positions:off");
     CHECK(table.rows[2].back() == "positions:shuffle:7");
     CHECK(table.values[0][2] == doctest::Approx(table.values[0][3]).epsilon(1e-6));  // its own prediction
+}
+
+TEST_CASE("learn positions: words that begin later, with rotary, learned and sinusoidal positions") {
+    ThreadPool pool(2);
+    const Sequence text = request_of({5, 9, 200, 17, 5}).inputs[0];
+    const auto rotary = later_starts(reference_model("llama"), text, pool, nullptr);
+    REQUIRE(rotary);
+    REQUIRE(rotary->starts.size() > 4);
+    for (const LaterStart& at : rotary->starts)  // only distances count, and what stands before is hidden
+        CHECK(at.probability == doctest::Approx(rotary->starts[0].probability).epsilon(2e-3));
+    const auto gpt2 = reference_model("gpt2");
+    const auto learned = later_starts(gpt2, text, pool, nullptr);
+    REQUIRE(learned);
+    const auto own = trace_of(gpt2, text.ids, pool);
+    CHECK(learned->starts[0].probability ==
+          doctest::Approx(probabilities(logits_at(*own, 4, pool)).maxCoeff()));
+    CHECK(learned->last + text.size() == gpt2->config.context);
+    bool moved = false;
+    for (const LaterStart& at : learned->starts)
+        moved = moved || std::abs(at.probability - learned->starts[0].probability) > 1e-4f;
+    CHECK(moved);
+    TextInput typed;
+    typed.text = "The tree is blue.";
+    const auto translated =
+        later_starts(translator(), encode_input(*translator(), typed)->sequences[0], pool, nullptr);
+    REQUIRE(translated);
+    CHECK(translated->what == "a token of the translation");
+    CHECK(translated->starts[0].probability > 0.7f);
+    CHECK(later_starts(reference_model("bert"), text, pool, nullptr)->starts.empty());
 }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "analysis/attribution/contribution.h"
 #include "analysis/attribution/influence_map.h"
 #include "base/quoted.h"
 #include "learn/page_parts.h"
+#include "learn/random_layers.h"
 
 namespace headlight::learn {
 
@@ -87,8 +89,32 @@ void add_implicit_rows(const StationInput& in, int query, const std::vector<std:
     }
     page.blocks = {
         std::move(bars), std::move(table),
-        Words{"A head that looks at a token need not use it, and a token counts that no head looks at "
-              "now: an earlier layer may have carried it along."}};
+        Words{"A head that looks at a token need not use it, and a token may count that no head looks at: an "
+              "earlier layer carried it along."}};
+}
+
+/// Shows why the nudge arrives at all: what is left of a gradient below many layers.
+void add_residual(Page& page) {
+    constexpr int kLayers = 64, kWidth = 64;
+    constexpr unsigned kSeed = 1;
+    Curves curves{
+        .title = "A gradient on its way down random layers of " + std::to_string(kWidth) + " numbers",
+        .x_is = "layers passed",
+        .y_is = "size, 1 at the top",
+        .log_y = true};
+    std::vector<float> depth(kLayers + 1);
+    std::iota(depth.begin(), depth.end(), 0.0f);
+    std::vector<float> last;
+    for (const bool residual : {true, false}) {
+        const std::vector<float> sizes = gradient_by_depth(kLayers, kWidth, residual, kSeed);
+        curves.lines.push_back(line_of(residual ? "x + tanh(W x)" : "tanh(W x)", depth, sizes));
+        last.push_back(sizes.back());
+    }
+    page.blocks.push_back(std::move(curves));
+    page.blocks.push_back(
+        Words{"Below " + std::to_string(kLayers) + " layers " + fine_decimals(double(last[1]), 2) +
+              " of the gradient is left; with the residual added, " + fine_decimals(double(last[0]), 2) +
+              ". Attention is such a skip connection between words: one step, however far."});
 }
 
 }  // namespace
@@ -115,6 +141,7 @@ Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, T
                 head_name(trace.config(), in.block, in.head);
     TRY(const auto rows, implicit_rows(in, layer, query, masked_pattern(trace, in.block, in.head), pool));
     add_implicit_rows(in, query, rows, page);
+    add_residual(page);
     return page;
 }
 

@@ -11,7 +11,10 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/numbers.h"
+#include "learn/later_start.h"
+#include "learn/once_per_model.h"
 #include "learn/page_parts.h"
+#include "model/position_scheme.h"
 #include "model/sinusoids.h"
 
 namespace headlight::learn {
@@ -201,6 +204,39 @@ std::optional<Table> prediction_table(const std::vector<ChangedPositions>& all, 
     return out;
 }
 
+/// Plots how sure the model stays if the same words begin later; none if it neither continues nor translates.
+Result<std::optional<Curves>> later_curve(const StationInput& in, ThreadPool& pool) {
+    static OncePerModel<std::vector<int>, LaterStarts> measured;
+    const auto& model = in.trace->model;
+    const Sequence& text = in.trace->request.inputs[0];
+    TRY(const LaterStarts found,
+        measured.of(model, text.ids, [&] { return later_starts(model, text, pool, in.cancel); }));
+    if (found.starts.size() < 2) return std::optional<Curves>();
+    Curves::Line line{.name = model->name + ", " + position_scheme(model->config.positions).title};
+    for (const LaterStart& at : found.starts) {
+        line.x.push_back(float(at.first));
+        line.y.push_back(at.probability);
+    }
+    return std::optional(
+        Curves{.title = "The same words, beginning later: only their positions grow",
+               .x_is = "position of the first token",
+               .y_is = "p of " + found.what,
+               .lines = {std::move(line)},
+               .mark_x = float(found.last),
+               .mark_name = "no position after " + std::to_string(found.last + text.size() - 1)});
+}
+
+/// Says what becomes of the words at the last start at which they fit.
+Words later_finding(const Curves& curve, const Model& model) {
+    const auto& line = curve.lines[0];
+    const bool learned = model.config.positions == PositionScheme::learned;
+    return {"Beginning at " + std::to_string(int(line.x.back())) + ", p goes from " +
+            decimals(double(line.y.front()), 2) + " to " + decimals(double(line.y.back()), 2) +
+            (learned
+                 ? ". These positions are a learned table: after its last row there is none."
+                 : ". A position has a code at any length, but what training never showed need not work.")};
+}
+
 bool can_change_positions(const StationInput& in) {
     return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
            in.trace->config().positions != PositionScheme::none &&
@@ -222,6 +258,7 @@ Result<Page> positions_page(const StationInput& in, const PositionsState& state,
     const Matrix table = sinusoids(width, 0, count, base);
     const auto labels = position_labels(in, count);
     Page page;
+    if (can_change_positions(in)) TRY_STATUS(add_changed(in, state.seed, pool, page));
     page.blocks.push_back(
         position_grid("A vector for each position", "component: sines, then cosines", labels, table));
     Grid between =
@@ -232,7 +269,13 @@ Result<Page> positions_page(const StationInput& in, const PositionsState& state,
     page.blocks.push_back(waves(table, width, base));
     page.blocks.push_back(by_distance(table, width, base));
     page.blocks.push_back(uniqueness(width, base));
-    if (can_change_positions(in)) TRY_STATUS(add_changed(in, state.seed, pool, page));
+    if (can_change_positions(in)) {
+        TRY(auto later, later_curve(in, pool));
+        if (later) {
+            page.blocks.push_back(later_finding(*later, *in.trace->model));
+            page.blocks.push_back(std::move(*later));
+        }
+    }
     page.note = std::to_string(width) + " components, base " + decimals(base, 0);
     return page;
 }
