@@ -139,7 +139,7 @@ TEST_CASE("the neighbors of typed words are those of the model's table") {
     const auto blocks = embedding_space(*model, "king, dog , ,", pool);
     REQUIRE(blocks.size() == 3);
     CHECK(std::get<learn::Grid>(blocks[0]).values(0, 0) == doctest::Approx(1));
-    const auto& plane = std::get<Plane>(blocks[1]);
+    const auto& plane = std::get<learn::Plane>(blocks[1]);
     const auto& table = std::get<learn::Table>(blocks[2]);
     const auto pieces = embedding_space(*model, "zyzzyva", pool);
     CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("“zyzzyva” has no vector of one token"));
@@ -199,7 +199,7 @@ TEST_CASE("score functions and normalizers side by side") {
     check_page(*page);
     const auto bars = blocks_of<BarRows>(*page);
     REQUIRE(bars.size() == 2);
-    const Plane angles = blocks_of<Plane>(*page)[0];
+    const learn::Plane angles = blocks_of<learn::Plane>(*page)[0];
     CHECK(angles.arrows);
     for (size_t i = 1; i < angles.points.size(); ++i) {  // q · k is the shadow on q times its length
         const float dot = angles.points[i].x * angles.points[0].x;
