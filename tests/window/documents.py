@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -78,6 +79,35 @@ def slides_show_what_they_kept(display):
         w.wait(lambda r: not r["presenting"])
         w.key("ctrl+z")
         w.wait(lambda r: r["text_b"] == "Tom had a car" and "ball" in r["metric"])
+
+
+def slides_are_saved_as_the_pages_of_one_pdf(display):
+    """A page a slide, in their order, with its title, sentence and prediction, never its note; then
+    the slide from before is shown again."""
+
+    def test(folder):
+        file = folder / "slides.pdf"
+        do = (
+            "view head; slide add; slide title First of all; slide note Say nothing; view lines; "
+            f"slide add; slide title The second; slides; slide go 1; slide save {file}"
+        )
+        with Window(PROGRAM, display, "--text", LILY, "--do", do) as w:
+            w.wait(lambda r: file.exists() and r["slide"] == 0 and not r["busy"])
+            assert f"Saved 2 slides in {file}" in w.report()["notice"]
+        if not shutil.which("pdfinfo"):
+            return
+
+        def text(page):
+            command = ["pdftotext", "-f", str(page), "-l", str(page), str(file), "-"]
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+        about = subprocess.run(["pdfinfo", str(file)], capture_output=True, text=True, check=True)
+        assert "Pages:           2" in about.stdout, about.stdout
+        assert "First of all" in text(1) and "Lily" in text(1) and "1 of 2" in text(1), text(1)
+        assert "The second" in text(2) and "2 of 2" in text(2), text(2)
+        assert "Say nothing" not in text(1) + text(2)
+
+    _in_folder(test)
 
 
 def a_slide_of_another_model_opens_it(display):

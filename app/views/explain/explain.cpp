@@ -115,6 +115,10 @@ void draw_threshold(Scene& s, Rect line, const Explanation& of) {
 void ExplainState::visit(FieldVisitor& v) {
     v.number("explain_from", edges_from, 0, kMaxEdgesFrom);
     v.integer("explain_step", step, kAllSteps, kMostSteps - 1);
+    nlohmann::json names = nlohmann::json::array();
+    for (const ExplanationStep& one : told.steps) names.push_back(one.name);
+    v.report("explain_steps", names);
+    v.report("explain_path", told.path);
 }
 
 ExplanationRequest explanation_request(const Scene& s) {
