@@ -125,6 +125,12 @@ constexpr Verb kVerbs[] = {
      "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"
      "headlight learn --station pictures --model FOLDER --image photo.jpg -o patches.png",
      declare_learn},
+    {"lesson", "list, check or write lessons: tasks that the program judges",
+     "headlight lesson\n"
+     "headlight lesson check how-a-model-copies-a-word\n"
+     "headlight lesson new -o mine.headlight-lesson.json\n"
+     "headlight lesson new heads-with-a-job -o heads.headlight-lesson.json",
+     declare_lesson},
     {"info", "print a model's configuration, shapes and parameter counts",
      "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
     {"models", "list the models found on this computer", "headlight models\nheadlight models --json",

@@ -44,6 +44,7 @@ std::function<Status()> declare_attribute(CLI::App& app);
 std::function<Status()> declare_explain(CLI::App& app);
 std::function<Status()> declare_circuits(CLI::App& app);
 std::function<Status()> declare_learn(CLI::App& app);
+std::function<Status()> declare_lesson(CLI::App& app);
 std::function<Status()> declare_info(CLI::App& app);
 std::function<Status()> declare_models(CLI::App& app);
 std::function<Status()> declare_fetch(CLI::App& app);

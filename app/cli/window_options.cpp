@@ -57,7 +57,8 @@ void add_test_options(CLI::App& app, WindowOptions& o) {
 
 void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("file", o.file,
-                   "anything you can drop on the window: a workspace (.headlight.json), a model folder, "
+                   "anything you can drop on the window: a workspace (.headlight.json), a lesson "
+                   "(.headlight-lesson.json), a model folder, "
                    "a .gguf file, a trace (.safetensors), a text, a corpus (.jsonl), a config.json or a "
                    "picture")
         ->option_text("[FILE]")

@@ -5,9 +5,11 @@
 #include "panels/panels.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"
+#include "parts/lock_sign.h"
 #include "parts/metric.h"
 #include "parts/result.h"
 #include "parts/text_entry.h"
+#include "session/lesson.h"
 #include "views/doors.h"
 
 namespace headlight {
@@ -40,11 +42,28 @@ void draw_cancel(Scene& s, Rect r) {
     s.send("cancel opening", of_b ? "b" : "");
 }
 
+/// Draws the model's name where the lesson locks it.
+void draw_locked_model(Scene& s, Rect r) {
+    constexpr float kMark = 20;
+    Rect inside = inset(draw_locked_box(s.ui, "model/locked", r), gap::medium, 0);
+    draw_mark(s.ui, take_left(inside, kMark, gap::medium));
+    write(s.ui, inside, kBody, s.ui.colors->t3, s.model()->name);
+}
+
+/// Draws the texts where the lesson locks them.
+void draw_locked_fields(Scene& s, Rect r) {
+    const std::string &text = s.session.document.text, &second = s.session.document.second;
+    Rect inside = inset(draw_locked_box(s.ui, "sentence/locked", r), kFieldPad, 0);
+    take_right(inside, 0, gap::small);
+    write(s.ui, inside, kTitle, s.ui.colors->t2, second.empty() ? text : text + "  |  " + second);
+}
+
 /// Draws the model's name; while another one opens, its name, progress and Cancel.
 void draw_model_button(Scene& s, Rect r) {
     constexpr float kCancel = 64, kMark = 20, kMinMarked = 120;
     Ui& ui = s.ui;
     const bool opening = s.opening && s.model();
+    if (model_locked(s.session) && s.model() && !opening) return draw_locked_model(s, r);
     const Rect cancel = opening ? take_right(r, kCancel) : Rect{};
     const Hit h = ui.hit("model", r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
@@ -95,6 +114,7 @@ void draw_source_and_target(Scene& s, Rect r) {
 /// Draws one field, or two if the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
     const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
+    if (sentence_locked(s.session)) return draw_locked_fields(s, r);
     if (s.sentence() && !s.sentence()->trace->has_weights()) return draw_recorded(s, r);
     if (can.write_target) return draw_source_and_target(s, r);
     if (can.read_pair) {

@@ -4,6 +4,7 @@
 
 #include "analysis/corpus/dossier.h"
 #include "base/utf8.h"
+#include "learn/lessons/lesson.h"
 #include "session/dropped_text.h"
 #include "session/samples.h"
 #include "session/workspace.h"
@@ -25,6 +26,7 @@ bool names_text_file(const std::string& path) {
 FileKind kind_of_file(const std::string& path) {
     const std::string ending = ending_of(path);
     if (is_workspace(path)) return FileKind::workspace;
+    if (lessons::is_lesson(path)) return FileKind::lesson;
     if (ending == ".jsonl") return FileKind::corpus;
     if (ending == ".json") return is_dossier(path) ? FileKind::corpus : FileKind::config;
     if (names_text_file(path)) return FileKind::text;

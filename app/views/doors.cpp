@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "session/lesson.h"
+
 namespace headlight {
 
 namespace {
@@ -120,7 +122,8 @@ const Door* shown_door(const Session& session, const Model& model) {
 
 const Door* next_door(const Session& session, const Model& model, ViewGroup group) {
     std::vector<const Door*> all = doors_of(group);
-    std::erase_if(all, [&](const Door* d) { return d->missing(model); });
+    std::erase_if(all,
+                  [&](const Door* d) { return d->missing(model) || view_locked(session, d->view->key); });
     if (all.empty()) return nullptr;
     const Door* shown = shown_door(session, model);
     if (shown && shown->group == group) {

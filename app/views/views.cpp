@@ -64,7 +64,8 @@ const char* why_missing(const View& view, const Model& model) {
 
 size_t view_for(const Session& session, const Model& model) {
     const auto chosen = session.selection.view;
-    if (chosen && !why_missing(views()[*chosen], model)) return *chosen;
+    const bool shows = chosen && !why_missing(views()[*chosen], model);
+    if (shows && !view_locked(session, views()[*chosen].key)) return *chosen;
     return find_view(model.config.can.read_image ? "picture" : "head") - views().data();
 }
 
@@ -108,6 +109,7 @@ void open_view(Session& session, const char* key) {
 
 Command opens_view(const char* key, Command row) {
     row.run = [key, run = row.run](CommandContext& c, const std::string& words) -> Status {
+        if (view_locked(c.session, key)) return Error{kLockedByLesson};
         TRY_STATUS(run(c, words));
         open_view(c.session, key);
         return success();

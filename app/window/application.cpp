@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "hub/library.h"
+#include "panels/lesson/lesson.h"
 #include "panels/save_menu.h"
 #include "session/examples.h"
 #include "session/file_kind.h"
@@ -42,6 +43,7 @@ Application::Application(const WindowOptions& options)
       exporter_(state_),
       fetcher_(state_),
       autosave_(state_),
+      lesson_keeper_(state_),
       host_(state_, worker_link_, exporter_, autosave_),
       palette_(state_, host_),
       keyboard_(state_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
@@ -107,6 +109,12 @@ Application::~Application() {
 Status Application::take_file() {
     WindowOptions& o = state_.options;
     const FileKind kind = o.file.empty() ? FileKind::model : kind_of_file(o.file);
+    if (kind == FileKind::lesson) {
+        if (o.text || !o.model.empty() || !o.second.empty())
+            return Error{
+                "A lesson brings its own model and sentence; leave out --model, --text and the like."};
+        return start_lesson(state_.session, o.file);
+    }
     if (kind == FileKind::workspace) {
         TRY(state_.session, open_workspace(o.file, std::move(state_.session)));
     } else if (kind == FileKind::model) {
@@ -248,6 +256,7 @@ void Application::update() {
     wait_for_events();
     if (std::exchange(state_.moved, false)) autosave_.note_window();
     worker_link_.take_answer();
+    lesson_keeper_.update();
     if (!file_to_drop_.empty() && state_.sentence())
         state_.input.dropped.push_back(std::exchange(file_to_drop_, {}));
     frame_.reload_shaders();
@@ -302,6 +311,7 @@ Status Application::draw_until_closed() {
     }
     autosave_.note_window();
     glfwHideWindow(state_.window);  // at once, even if threads still end
+    lesson_keeper_.finish();
     autosave_.finish();
     autosave_.end(end_signals_ && end_signals_->received());
     return success();
@@ -311,6 +321,7 @@ Status Application::run() {
     Status ended = guarded([this] { return draw_until_closed(); });
     if (!ended && state_.options.screenshot.empty())
         static_cast<void>(guarded([this] {
+            lesson_keeper_.finish();
             autosave_.finish();
             return success();
         }));

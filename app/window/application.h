@@ -9,6 +9,7 @@
 #include "window/harness.h"
 #include "window/host.h"
 #include "window/keyboard.h"
+#include "window/lesson_keeper.h"
 #include "window/slide_pictures.h"
 #include "window/slide_saver.h"
 
@@ -55,6 +56,7 @@ private:
     Exporter exporter_;
     Fetcher fetcher_;
     Autosave autosave_;
+    LessonKeeper lesson_keeper_;
     WindowHost host_;
     Palette palette_;
     Keyboard keyboard_;

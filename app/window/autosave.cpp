@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/quoted.h"
+#include "session/lesson.h"
 #include "session/settings_writer.h"
 #include "session/workspace.h"
 #include "views/views.h"
@@ -67,7 +68,7 @@ void Autosave::note_window() {
 Session Autosave::remembered() {
     note_window();
     note_state(state_);
-    return state_.session;
+    return without_lesson(state_.session);  // what a lesson shows is not the user's own document
 }
 
 void Autosave::update() {
@@ -146,7 +147,9 @@ void Autosave::finish() {
     write_labels();
     note_state(state_);
     const std::string& text = state_.session.document.text;
-    if (text.size() > 3 && text.size() < 2000) note_recent(state_.session.preferences.recent_texts, text);
+    const bool own = !open_lesson_of(state_.session);
+    if (own && text.size() > 3 && text.size() < 2000)
+        note_recent(state_.session.preferences.recent_texts, text);
     save_now();
     const Status last = saver_->finish();
     if (!last)

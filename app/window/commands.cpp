@@ -1,6 +1,7 @@
 #include "window/commands.h"
 
 #include "base/cast.h"
+#include "panels/lesson/lesson.h"
 #include "panels/menus.h"
 #include "panels/metric_menu.h"
 #include "panels/present.h"
@@ -187,6 +188,7 @@ std::span<const Command> commands() {
                 generation_commands(),
                 display_commands(),
                 document_commands(),
+                lesson_commands(),
                 save_commands(),
                 export_commands(),
                 {accept_row()},

@@ -6,6 +6,8 @@
 #include "base/cast.h"
 #include "paint/layout.h"
 #include "parts/controls.h"
+#include "parts/lock_sign.h"
+#include "session/lesson.h"
 #include "views/doors.h"
 #include "views/page.h"
 
@@ -14,18 +16,22 @@ namespace headlight {
 namespace {
 
 constexpr float kPillPad = 10, kClosePad = 6, kBetweenPills = 4, kPillsFrom = 144, kPillsFromLow = 104,
-                kListSides = 38, kChevronRoom = 20;
+                kListSides = 38, kChevronRoom = 20, kLockRoom = 18;
 
 struct Pills {
     std::vector<const Door*> doors;
     float pad = kPillPad;  // at each side of a name
     size_t shown = 0;      // those from here on are in the list
 
-    float width(Ui& ui, const Door& door) const { return ui.text.width(kCaption, door.name) + 2 * pad; }
+    float width(Scene& s, const Door& door) const {
+        const float lock = view_locked(s.session, door.view->key) ? kLockRoom : 0;
+        return s.ui.text.width(kCaption, door.name) + 2 * pad + lock;
+    }
 };
 
 /// The number of pills that fit beside the list of the rest.
-size_t count_fitting(Ui& ui, const Pills& pills, float room) {
+size_t count_fitting(Scene& s, const Pills& pills, float room) {
+    Ui& ui = s.ui;
     float used = -kBetweenPills, rest = 0;
     std::vector<float> lists(pills.doors.size() + 1, 0.0f);  // by the first in it: how wide it is
     for (size_t i = pills.doors.size(); i > 0; --i)
@@ -33,7 +39,7 @@ size_t count_fitting(Ui& ui, const Pills& pills, float room) {
     size_t fitting = 0;
     for (size_t i = 0; i <= pills.doors.size(); ++i) {
         if (used + (lists[i] > 0 ? kBetweenPills + lists[i] : 0) <= room) fitting = i;
-        if (i < pills.doors.size()) used += pills.width(ui, *pills.doors[i]) + kBetweenPills;
+        if (i < pills.doors.size()) used += pills.width(s, *pills.doors[i]) + kBetweenPills;
     }
     return fitting;
 }
@@ -41,7 +47,7 @@ size_t count_fitting(Ui& ui, const Pills& pills, float room) {
 /// Moves the pills together where not all fit, then leaves out those that do not apply.
 Pills arrange_pills(Scene& s, ViewGroup group, float room) {
     Pills out{doors_of(group)};
-    const auto fits = [&] { return (out.shown = count_fitting(s.ui, out, room)) == out.doors.size(); };
+    const auto fits = [&] { return (out.shown = count_fitting(s, out, room)) == out.doors.size(); };
     if (fits()) return out;
     out.pad = kClosePad;
     if (fits()) return out;
@@ -59,7 +65,8 @@ void draw_pill(Scene& s, Rect r, const Door& door, bool on, float pad) {
     Ui& ui = s.ui;
     const std::string path = "tab/" + door.name;
     const Hit h = ui.control(path, r);
-    const char* missing = door.missing(*s.model());
+    const bool locked = view_locked(s.session, door.view->key);
+    const char* missing = locked ? kLockedByLesson : door.missing(*s.model());
     if (missing)
         ui.tooltip(path, h, missing);
     else if (h.clicked)
@@ -67,6 +74,7 @@ void draw_pill(Scene& s, Rect r, const Door& door, bool on, float pad) {
     if (on || (h.hovered && !missing)) ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg3, size::corner);
     const ImU32 ink = missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2;
     ui.text.draw(r.x + pad, r.middle_y(), kCaption, ink, door.name);
+    if (locked) draw_padlock(ui, {r.right() - pad - 5, r.middle_y() - 1}, ui.colors->t3);
 }
 
 /// Draws the list of pills that do not fit.
@@ -119,7 +127,7 @@ void draw_header(Scene& s, Rect r, const View& shown, float left) {
         const Pills pills = arrange_pills(s, on->group, right - taken - x);
         const float high = low ? size::row_low : size::chip;
         for (size_t i = 0; i < pills.shown; ++i) {
-            const float width = pills.width(s.ui, *pills.doors[i]);
+            const float width = pills.width(s, *pills.doors[i]);
             draw_pill(s, band({x, r.y, width, r.h}, high), *pills.doors[i], pills.doors[i] == on, pills.pad);
             x += width + kBetweenPills;
         }

@@ -4,13 +4,20 @@
 
 #include <algorithm>
 
+#include "panels/lesson/lesson.h"
+#include "session/lesson.h"
 #include "session/work/requests.h"
 #include "views/views.h"
 #include "window/texts.h"
 
 namespace headlight {
 
+/// Refuses what would change a locked sentence, whichever command asks.
 void WindowHost::set_text(TextName which, const std::string& text) {
+    if (which != TextName::other && sentence_locked(state_.session)) {
+        state_.session.notice = kLockedByLesson;
+        return;
+    }
     field(which).replace(text, state_.session.document.history);
 }
 
@@ -21,13 +28,19 @@ bool WindowHost::apply(const TextEdit& edit) {
     return apply_edit(d, state_.fields, edit);
 }
 
+void WindowHost::focus_text(TextName which) {
+    if (which == TextName::other || !sentence_locked(state_.session)) state_.fields.focus(field(which));
+}
+
 bool WindowHost::typing() const { return state_.fields.typed() != nullptr; }
 
 /// The visible text fields, in Tab order.
 std::vector<TextField*> WindowHost::shown_fields() {
-    std::vector<TextField*> out{&state_.fields.sentence};
+    std::vector<TextField*> out;
+    const bool locked = sentence_locked(state_.session);
+    if (!locked) out.push_back(&state_.fields.sentence);
     if (!state_.sentence()) return out;
-    if (reads_two_texts(state_.sentence()->model->config)) out.push_back(&state_.fields.second);
+    if (!locked && reads_two_texts(state_.sentence()->model->config)) out.push_back(&state_.fields.second);
     if (state_.ui->widgets.count("other")) out.push_back(&state_.fields.other);
     return out;
 }
@@ -48,7 +61,11 @@ void WindowHost::move_focus(int by) {
         if (next >= 0 && next < std::ssize(shown)) return fields.focus(*shown[next]);
     }
     fields.leave();
-    if (!ui.move_focus(by)) fields.focus(*(by < 0 ? shown.back() : shown.front()));
+    if (ui.move_focus(by)) return;
+    if (shown.empty())
+        ui.move_focus(by);  // around to the other end
+    else
+        fields.focus(*(by < 0 ? shown.back() : shown.front()));
 }
 
 void WindowHost::press_focus() {
@@ -78,6 +95,28 @@ void WindowHost::open_workspace(const std::string& path) {
     state_.session.document.workspace.clear();
     state_.session.notice = "Recovered the workspace of the window that crashed.";
     autosave_.drop_left();
+}
+
+/// Shows what a lesson, or the end of one, put into the document.
+void WindowHost::show_document() {
+    worker_link_.show_texts();
+    state_.fields.leave();
+    if (!sentence_locked(state_.session)) state_.fields.focus(state_.fields.sentence);
+    state_.want_frames(2);
+}
+
+Status WindowHost::open_lesson(const std::string& name) {
+    note_state(state_);
+    TRY_STATUS(show_lesson(state_.session, shown_model(), name));
+    show_document();
+    return success();
+}
+
+Status WindowHost::leave_lesson() {
+    note_state(state_);
+    TRY_STATUS(close_lesson(state_.session, shown_model()));
+    show_document();
+    return success();
 }
 
 void WindowHost::copy_text(const std::string& text) { glfwSetClipboardString(state_.window, text.c_str()); }

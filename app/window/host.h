@@ -17,7 +17,7 @@ public:
     bool apply(const TextEdit& edit) override;
     void show_texts() override { worker_link_.show_texts(); }
     bool typing() const override;
-    void focus_text(TextName which) override { state_.fields.focus(field(which)); }
+    void focus_text(TextName which) override;
     void leave_texts() override { state_.fields.leave(); }
     bool has_focus() const override { return !state_.ui->focus().empty(); }
     void move_focus(int by) override;
@@ -29,6 +29,8 @@ public:
     Status show_corpus(const std::string& path) override;
     void browse_corpus() override { exporter_.browse_corpus(); }
     void open_workspace(const std::string& path) override;
+    Status open_lesson(const std::string& name) override;
+    Status leave_lesson() override;
     void drop_left_workspace() override { autosave_.drop_left(); }
     void copy_text(const std::string& text) override;
     void copy_numbers() override { exporter_.copy_numbers(); }
@@ -39,6 +41,8 @@ public:
 private:
     TextField& field(TextName which) { return state_.fields.of(which); }
     std::vector<TextField*> shown_fields();
+    void show_document();
+    const Model* shown_model() const { return state_.sentence() ? state_.sentence()->model.get() : nullptr; }
 
     WindowState& state_;
     WorkerLink& worker_link_;

@@ -9,6 +9,7 @@
 #include "panels/generation_bar.h"
 #include "panels/head_list.h"
 #include "panels/intervention_bar.h"
+#include "panels/lesson/lesson.h"
 #include "panels/panels.h"
 #include "panels/present.h"
 #include "parts/controls.h"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr float kHandleHigh = 24, kBar = 40, kBarLow = 32;
 constexpr float kQuestions = 40, kQuestionsLow = 32, kHeaderLow = 32;
-constexpr float kLowWindow = 800, kNarrowWindow = 1180;
+constexpr float kLowWindow = 800, kNarrowWindow = 1180, kNarrowLesson = 900;
 /// Minimum sizes; below them a part is left out: the head list, the sentence bar's second line and the status
 /// bar, the view.
 constexpr float kMinCenter = 320, kMinHigh = 320, kMinView = 180;
@@ -58,6 +59,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 
 /// Draws the view in its part of the window, or the reason why it is missing.
 void draw_center(Scene& s, Rect center, const View& view) {
+    if (draw_lesson_cover(s, center)) return;
     s.ui.clip(center);
     if (center.w >= kMinView && center.h >= view.least_high)
         view.draw(s, center);
@@ -72,6 +74,7 @@ void draw_center(Scene& s, Rect center, const View& view) {
 struct Places {
     bool narrow = false, alone = false,
          closed = false;  // alone: the view without panels; closed: no inspector
+    bool lesson = false;  // its panels take the place of the others
     bool listed = false, inspector = false;
     float status = 0, guide = 0, header = 0;  // how high they are
     float left = 0;                           // of the center where its panels are open
@@ -80,15 +83,16 @@ struct Places {
 
 Places places_in(Scene& s, Rect w, const View* view) {
     Places p;
-    p.narrow = w.w < kNarrowWindow;
-    p.alone = view && view->fills_window() && (s.sentence() || view->of_model);
-    p.closed = view && view->panels == View::Panels::no_inspector && s.sentence();
+    p.lesson = open_lesson_of(s.session) != nullptr;
+    p.narrow = w.w < (p.lesson ? kNarrowLesson : kNarrowWindow);
+    p.alone = !p.lesson && view && view->fills_window() && (s.sentence() || view->of_model);
+    p.closed = !p.lesson && view && view->panels == View::Panels::no_inspector && s.sentence();
     p.listed = w.w >= kMinLeft + kMinCenter;
     p.inspector = !p.alone && !p.closed && (!p.narrow || s.of<LayoutState>().inspector_over);
     const bool low = w.h < kLowWindow, lowest = w.h < kMinHigh;
     const float top = lowest ? kOneLine : low ? size::top_bar_low : size::top_bar;
     p.status = lowest && shown_notice(s).empty() ? 0 : low ? size::row_low : size::status_bar;
-    p.guide = p.alone || lowest ? 0 : guide_height(s);
+    p.guide = p.alone || lowest || p.lesson ? 0 : guide_height(s);
     const float questions = lowest || !view ? 0 : low ? kQuestionsLow : kQuestions, under = top + questions;
     p.header = low ? kHeaderLow : size::view_header;
     p.left = p.listed ? std::clamp(w.w * kLeftShare, kMinLeft, kMaxPanel) : 0;
@@ -120,7 +124,10 @@ void draw_only_view(Scene& s, const Places& p, const View& view) {
 
 void draw_list(Scene& s, Rect list) {
     s.ui.clip(list);
-    draw_head_list(s, list);
+    if (open_lesson_of(s.session))
+        draw_lesson_list(s, list);
+    else
+        draw_head_list(s, list);
     s.ui.unclip();
     fade_old(s, "heads", list);
     s.ui.hairline(list.right(), list.y, list.right(), list.bottom());
@@ -129,6 +136,7 @@ void draw_list(Scene& s, Rect list) {
 void draw_panel(Scene& s, Rect panel, const View* view) {
     s.ui.fill(panel, s.ui.colors->bg1);
     s.ui.hairline(panel.x, panel.y, panel.x, panel.bottom());
+    if (open_lesson_of(s.session)) return draw_lesson_task(s, panel);
     const auto inspect = s.sentence() ? view->beside.inspect : nullptr;
     if (!inspect || !inspect(s, panel)) draw_inspector(s, panel);
     fade_old(s, "inspector", panel);
@@ -212,7 +220,11 @@ void draw_parts(Scene& s, Rect w) {
         if (p.listed) draw_list(s, p.list);
         const bool over = p.narrow && !p.closed && view;
         if (over) draw_over(s, p.panel, p.inspector, [&] { draw_panel(s, p.panel, view); });
-        draw_middle(s, p, view);
+        const bool only = p.lesson && view && view->fills_window() && (s.sentence() || view->of_model);
+        if (only)
+            draw_only_view(s, p, *view);
+        else
+            draw_middle(s, p, view);
         if (over)
             s.ui.list->ChannelsMerge();
         else if (!p.closed)

@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
+#include "panels/lesson/lesson.h"
 #include "panels/menus.h"
 #include "panels/panels.h"
 #include "panels/save_menu.h"
@@ -84,6 +85,28 @@ void report_session(WindowState& state, Json& root) {
     root["slides"] = document.slides.size();
     for (const StyleField& field : style_fields())
         root["figure"][field.name] = field_text(session.of<SaveMenu>().style, field);
+}
+
+/// Reports the open lesson: its task, what was judged, what is saved.
+void report_lesson(WindowState& state, Json& root) {
+    const LessonState* lesson = open_lesson_of(state.session);
+    root["lesson"] = Json();
+    if (!lesson) return;
+    const lessons::TaskResult& result = lesson->result();
+    Json& out = root["lesson"] = {{"name", lesson->name},
+                                  {"task", lesson->results.current + 1},
+                                  {"done", lesson->results.done()},
+                                  {"task_done", result.done},
+                                  {"tries", result.tries},
+                                  {"hints", result.hints},
+                                  {"who", lesson->results.who},
+                                  {"saving", lesson->saving},
+                                  {"saved_in", lesson->saved_in.string()}};
+    if (const lessons::Verdict* v = state.answer ? shown_verdict(state.scene()) : nullptr) {
+        out["says"] = v->refusal.empty() ? v->says : v->refusal;
+        out["now"] = v->now.text;
+        out["count"] = v->count;
+    }
 }
 
 /// Reports the states of views and panels.
@@ -183,6 +206,7 @@ Json window_report(WindowState& state) {
     root.erase("view");   // as its tab is called, below
     report_window(state, root);
     report_session(state, root);
+    report_lesson(state, root);
     report_states(state.session, root);
     if (!state.answer) return root;
     const WorkAnswer& answer = *state.answer;

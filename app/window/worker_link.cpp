@@ -14,6 +14,7 @@
 #include "parts/metric.h"
 #include "parts/result.h"
 #include "session/adopt.h"
+#include "session/lesson.h"
 #include "session/work/requests.h"
 #include "session/workspace.h"
 #include "views/views.h"
@@ -87,6 +88,7 @@ WorkRequest WorkerLink::wanted() {
     for (Question& question : ask_about_metric(scene)) r.questions.push_back(std::move(question));
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
     for (Question& question : ask_about_ranking(scene)) r.questions.push_back(std::move(question));
+    if (auto task = judge_request(session)) r.questions.push_back(*std::move(task));
     if (view.group && !session.selection.hovered.preview)
         r.group = view.group(session, state_.sentence()->model->config);
     if (view.second_run) r.other = other_run(session.document);

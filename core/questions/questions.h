@@ -33,6 +33,7 @@
 #include "analysis/patching/patch_map.h"
 #include "analysis/prediction/lens.h"
 #include "analysis/prediction/token_choices.h"
+#include "learn/lessons/judge.h"
 #include "learn/page_request.h"
 
 namespace headlight {
@@ -91,6 +92,7 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<BlockChainRequest, answer_block_chain>{},
                                       QuestionRow<HeadsChainRequest, answer_heads_chain>{},
                                       QuestionRow<PageRequest, answer_page>{},
+                                      QuestionRow<lessons::JudgeRequest, lessons::judge>{},
                                       QuestionRow<TokenChoicesRequest, answer_token_choices>{},
                                       QuestionRow<PatchMapRequest, answer_patch_map>{},
                                       QuestionRow<ScoreOriginsRequest, answer_score_origins>{},

@@ -34,6 +34,7 @@ import instruction_sets
 import interventions
 import learning
 import leaving_out
+import lessons
 import models
 import patching
 import reports
@@ -57,6 +58,7 @@ SUBJECTS = [
     endless,
     explaining,
     learning,
+    lessons,
     models,
     translators,
     fetching,

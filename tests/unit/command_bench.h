@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "helpers.h"
+#include "panels/lesson/lesson.h"
 #include "session/adopt.h"
 #include "session/commands/commands.h"
 #include "session/commands/palette.h"
@@ -59,6 +60,17 @@ struct TestHost final : Host {
     void open_workspace(const std::string& path) override {
         opened = path;
         if (const auto file = files.find(path); file != files.end()) read(file->second, path);
+    }
+    const Model* model() const { return answer.sentence ? answer.sentence->model.get() : nullptr; }
+    Status open_lesson(const std::string& name) override {
+        TRY_STATUS(show_lesson(session, model(), name));
+        show_texts();
+        return success();
+    }
+    Status leave_lesson() override {
+        TRY_STATUS(close_lesson(session, model()));
+        show_texts();
+        return success();
     }
     void read(const std::string& text, const std::string& name) {
         auto read = parse_workspace(text, name, session);

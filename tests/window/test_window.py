@@ -26,6 +26,7 @@ import hub_models
 import influencing
 import interventions
 import learning
+import lessons
 import limits
 import looking
 import metrics
@@ -70,6 +71,7 @@ SUBJECTS = [
     tasks,
     learning,
     following,
+    lessons,
     models,
     hub_models,
     limits,

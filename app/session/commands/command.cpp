@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "session/lesson.h"
 
 namespace headlight {
 
@@ -52,6 +53,11 @@ std::string without_repeated_modifier(const std::string& keys, const std::string
 }
 
 }  // namespace
+
+const char* Command::missing(const CommandContext& context) const {
+    if (const char* locked = locked_by_lesson(context.session, name)) return locked;
+    return when ? when(context) : nullptr;
+}
 
 std::vector<std::string> Command::choices() const {
     std::vector<std::string> out(1);

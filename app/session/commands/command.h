@@ -46,6 +46,9 @@ public:
     /// Asks for such a file with the desktop's dialog.
     virtual void browse_corpus() = 0;
     virtual void open_workspace(const std::string& path) = 0;
+    /// Opens a lesson by path, or a built-in one by name; returns to what was open before it.
+    virtual Status open_lesson(const std::string& name) = 0;
+    virtual Status leave_lesson() = 0;
     virtual void drop_left_workspace() = 0;
     virtual void copy_numbers() = 0;
     virtual void copy_text(const std::string& text) = 0;
@@ -84,7 +87,8 @@ struct Command {
     std::string alias = "";     // another name
     std::string synonyms = "";  // what else a person may call it: "export, PDF"; the palette finds them
 
-    const char* missing(const CommandContext& context) const { return when ? when(context) : nullptr; }
+    /// … or because the lesson locks it.
+    const char* missing(const CommandContext& context) const;
     bool needs_words() const { return !words.empty() && words[0] != '['; }
     bool takes_words() const { return !words.empty(); }
     /// The words that stand for themselves.

@@ -15,6 +15,7 @@
 #include "session/examples.h"
 #include "session/fetching.h"
 #include "session/file_kind.h"
+#include "session/lesson.h"
 #include "session/samples.h"
 #include "session/workspace.h"
 
@@ -55,14 +56,28 @@ Status open_model(Session& s, const std::string& path) {
     return success();
 }
 
-/// Opens a workspace, counts the parameters of a config.json, reads a corpus, or asks what a text file is.
+/// Whether the lesson keeps a file of a kind from being opened; "" asks for the list of models.
+bool locks_file(const Session& s, const std::string& path) {
+    const FileKind kind = path.empty() ? FileKind::model : kind_of_file(path);
+    const bool replaces_text =
+        kind == FileKind::workspace || kind == FileKind::text || kind == FileKind::picture;
+    return (kind == FileKind::workspace || kind == FileKind::model ? model_locked(s) : false) ||
+           (replaces_text && sentence_locked(s));
+}
+
+/// Opens a workspace or lesson, counts the parameters of a config.json, reads a corpus, or asks what a text
+/// file is.
 Status open_path(CommandContext& c, const std::string& typed) {
     const std::string path = expand_home(typed).string();
+    if (locks_file(c.session, path)) return Error{kLockedByLesson};
     if (path.empty()) {
         c.session.toggle(Sheet::models);
         return success();
     }
     switch (kind_of_file(path)) {
+        case FileKind::lesson:
+            if (const char* why_not = outside_group(c)) return Error{why_not};
+            return c.host.open_lesson(path);
         case FileKind::workspace:
             if (const char* why_not = outside_group(c)) return Error{why_not};
             c.host.open_workspace(path);
@@ -189,10 +204,10 @@ void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 std::vector<Command> document_commands() {
     const auto files = in_group(
         "Files",
-        {also_called(
-             "load, checkpoint, GGUF, safetensors",
-             row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
-                 open_path)),
+        {also_called("load, checkpoint, GGUF, safetensors",
+                     row({"open [PATH]", "Open a model, workspace or lesson",
+                          "open a model, trace, workspace or lesson", "Ctrl+O"},
+                         open_path)),
          row({"switch MODEL", "Switch to a model", "open a model unless it is already open"}, switch_model),
          row({"cancel opening [b]", "Cancel opening", "keep the current model"}, cancel_opening),
          row({"fetch NAME", "Download a model from the Hugging Face hub",

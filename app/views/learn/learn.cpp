@@ -6,6 +6,7 @@
 #include "learn/numbers.h"
 #include "learn/page_request.h"
 #include "parts/controls.h"
+#include "session/lesson.h"
 #include "views/learn/learn_page.h"
 #include "views/page.h"
 #include "views/views.h"
@@ -158,7 +159,7 @@ void draw_learn(Scene& s, Rect area) {
         state.follow.drawn = 0;
         if (thread_of(found ? found->answer.page.get() : nullptr)) s.leave_text();  // its keys play
     }
-    const bool narrow = area.w < kNarrow;
+    const bool narrow = area.w < kNarrow || open_lesson_of(s.session);  // a lesson has its own list
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
     bool words = true;  // on the page, because the list has no room for them
     if (!narrow) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "parts/controls.h"
+#include "parts/lesson_shelf.h"
 #include "views/learn/learn.h"
 
 namespace headlight {
@@ -131,6 +132,7 @@ bool draw_station_list(Scene& s, Rect area) {
         ui.hairline(inside.x, y, inside.right(), y);
         y = draw_station_words(s, inside.x, y + gap::medium, inside.w, stations[shown]);
     }
+    y = draw_lesson_shelf(s, inside.x, y, inside.w);
     ui.end_scroll_area();
     state.list_scroll = scrolled(ui, below, y + state.list_scroll - below.y, state.list_scroll);
     return room;
