@@ -72,7 +72,7 @@ struct LearnBench : Bench {
         answer.answers = {};
         REQUIRE(answer_questions(answer, {request}, pool));
     }
-    const Page& page() const { return *answer.found<PageRequest>()->answer.page; }
+    const learn::Page& page() const { return *answer.found<PageRequest>()->answer.page; }
     const std::vector<std::string>& guesses() const { return session.preferences.guesses; }
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "parts/interventions.h"
+#include "parts/metric.h"
 #include "parts/model_names.h"
 #include "parts/result.h"
 #include "parts/text_entry.h"
