@@ -53,6 +53,9 @@ void visit_preferences(Session& session, FieldVisitor& v) {
     v.flag("dark", p.dark);
     v.number("text_size", p.text_size, 0.75f, 2);
     v.flag("hints_seen", p.hints_seen);
+    v.list("learned", p.learned, kMaxStations);
+    v.list("learn_guesses", p.guesses, kMaxStations);
+    v.flag("guess_first", p.guess_first);
     v.flag("motion", p.motion);
     v.integer("width", p.window_width, 0, 30000);
     v.integer("height", p.window_height, 0, 30000);

@@ -160,11 +160,14 @@ struct Preferences {
     Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
-    int rank = kRankByCell;   // a row of head_statistics(), or kRankBy…
-    bool drop_sink = false;   // hide the first token in heat maps
-    bool change_bar = false;  // the intervention bar is open
-    bool hints_seen = false;  // at a first start
-    bool motion = true;       // pictures blend into the next
+    int rank = kRankByCell;            // a row of head_statistics(), or kRankBy…
+    bool drop_sink = false;            // hide the first token in heat maps
+    bool change_bar = false;           // the intervention bar is open
+    bool hints_seen = false;           // at a first start
+    std::vector<std::string> learned;  // stations of Learn that were read, by key
+    std::vector<std::string> guesses;  // answers there: "qkv right", "masks wrong", "scale shown"
+    bool guess_first = true;           // its pictures stay covered until a question is answered
+    bool motion = true;                // pictures blend into the next
     int window_width = 0,
         window_height = 0;           // 0: never set; while maximized, the size before
     int window_x = 0, window_y = 0;  // of its contents, across all screens

@@ -5,7 +5,9 @@
 
 #include "learn/numbers.h"
 #include "learn/page_request.h"
+#include "model/heads.h"
 #include "parts/controls.h"
+#include "session/examples.h"
 #include "session/lesson.h"
 #include "views/learn/learn_page.h"
 #include "views/page.h"
@@ -26,17 +28,23 @@ std::vector<std::string> asked_words(const LearnState& state) {
     return out;
 }
 
-PageRequest page_request(const Session& session, std::optional<AttentionHead> first_head) {
+/// Whether the cell was locked by the first start, and not by the user.
+bool locked_by_start(const Session& session) {
+    const Example& story = examples().front();
+    const Selection& s = session.selection;
+    return !s.head_chosen && !s.hovered.cell && s.locked == story.cell && session.document.text == story.text;
+}
+
+PageRequest page_request(const Session& session) {
     const LearnState& state = session.of<LearnState>();
     const Selection& s = session.selection;
-    const auto focused = s.focused();
-    const AttentionHead shown{s.block, s.head}, head = s.head_chosen ? shown : first_head.value_or(shown);
+    const auto focused = locked_by_start(session) ? std::nullopt : s.focused();
     return {.station = state.station,
             .words = asked_words(state),
             .text = session.document.text,
-            .block = head.block,
-            .head = head.head,
-            .head_chosen = s.head_chosen || first_head,
+            .block = s.block,
+            .head = s.head,
+            .head_chosen = s.head_chosen,
             .query = focused ? focused->first : -1};
 }
 
@@ -52,7 +60,15 @@ void draw_choice(Scene& s, Rect area, const learn::Station& station) {
     s.ui.tooltip("learn/tries", s.ui.over(bar.last()), "Shows things to try, below the views.");
 }
 
-void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page) {
+/// "head 1.2 · found by this station"; the page's note if it shows no head of its own.
+std::string title_note(const Scene& s, const StationPage& page) {
+    const bool names = page.has_head && s.model() && s.model()->config.has_head(page.head);
+    if (!names) return page.page ? page.page->note : "";
+    return "head " + head_name(s.model()->config, page.head) +
+           (page.head_found ? " · found by this station" : " · selected");
+}
+
+void draw_title(Scene& s, Rect area, const learn::Station& station, const StationPage* page) {
     Ui& ui = s.ui;
     const Rect row = take_top(area, kTitleRow);
     ui.hairline(row.x, row.bottom(), row.right(), row.bottom());
@@ -60,7 +76,11 @@ void draw_title(Scene& s, Rect area, const learn::Station& station, const learn:
     take_left(line, write(ui, line, kTitle, ui.colors->t1, learn::station_text(station.key).title),
               gap::wide);
     constexpr float kLeastNote = 80;
-    if (page && line.w > kLeastNote) write(ui, line, kCaption, ui.colors->t3, page->note, Flush::right);
+    if (!page || line.w <= kLeastNote) return;
+    const std::string note = title_note(s, *page);
+    const float wide = write(ui, line, kCaption, ui.colors->t3, note, Flush::right);
+    if (page->page && page->page->note != note)
+        ui.tooltip("learn/note", ui.over({line.right() - wide, line.y, wide, line.h}), page->page->note);
 }
 
 /// Explains why there is no page, and offers the model that the station needs.
@@ -81,6 +101,29 @@ void press_cell(const Scene& s, std::pair<int, int> cell) {
     s.leave_text();
 }
 
+/// Draws the first question and its finding above a page; returns the bottom.
+float draw_first_question(Scene& s, float x, float y, float width, const learn::Page& page) {
+    const learn::PageQuestion& question = page.questions.front();
+    if (!s.ui.on_page() && asked(s.session, s.of<LearnState>().station, page, 0) == Asked::answered)
+        y = draw_question(s, x, y, width, page, 0) + gap::wide;
+    const float high = learn::draw_finding(s.ui, {x, y}, width, question);
+    return y + (high > 0 ? high + gap::wide : 0);
+}
+
+/// Draws the second question below a page once it is asked, and its finding once it is answered.
+float draw_second_question(Scene& s, float x, float y, float width, const learn::Page& page) {
+    const Asked stands = asked(s.session, s.of<LearnState>().station, page, 1);
+    if (stands == Asked::not_asked) return y;
+    y = draw_question(s, x, y + gap::section, width, page, 1) + gap::wide;
+    return stands == Asked::covered ? y : y + learn::draw_finding(s.ui, {x, y}, width, page.questions[1]);
+}
+
+/// Ticks a station whose page was seen and whose question was answered.
+void tick_station(const Scene& s, const std::string& station) {
+    const auto& learned = s.session.preferences.learned;
+    if (std::find(learned.begin(), learned.end(), station) == learned.end()) s.send("learn done", station);
+}
+
 /// Returns the page's bottom.
 float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found) {
     Ui& ui = s.ui;
@@ -88,10 +131,16 @@ float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found)
     const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
+    if (!s.ui.on_page() && asked(s.session, found.asked.station, page, 0) == Asked::covered)
+        return draw_cover(s, x, draw_question(s, x, y, width, page, 0) + gap::section, width,
+                          page.questions[0]);
+    if (!s.ui.on_page()) tick_station(s, found.asked.station);
+    if (!page.questions.empty()) y = draw_first_question(s, x, y, width, page);
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
     pen.symbols = page.symbols;
     if (!ui.on_page()) pen.focused = s.session.selection.focused();
-    const float end = learn::draw_blocks(pen, page.blocks, x, y, width);
+    float end = learn::draw_blocks(pen, page.blocks, x, y, width);
+    if (!ui.on_page() && isize(page.questions) > 1) end = draw_second_question(s, x, end, width, page);
     if (pen.typed) set_cell(s, page, *pen.typed);
     if (pen.pointed) s.point_at(pen.pointed);
     if (pen.pressed) press_cell(s, *pen.pressed);
@@ -116,33 +165,24 @@ void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn
     LearnState& state = s.of<LearnState>();
     const bool stays = !narrow && area.h > 480;  // controls do not scroll with the page
     const learn::Page* page = found ? found->answer.page.get() : nullptr;
+    const bool covered = page && asked(s.session, found->asked.station, *page, 0) == Asked::covered;
     float top = area.y;
-    if (stays) top = draw_station_controls(s, area, top, station, page);
+    if (stays && !covered) top = draw_station_controls(s, area, top, station, page);
     const Rect below{area.x, top, area.w, area.bottom() - top};
     ui.scroll_area(below);
     const float begin = below.y - state.seen.y;
     float y = begin + 16;
-    if (words)
+    if (words && !covered)
         y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
-    if (!stays) y = draw_station_controls(s, area, y - 8, station, page) + 16;
+    if (!stays && !covered) y = draw_station_controls(s, area, y - 8, station, page) + 16;
     if (found) y = draw_answer(s, area, y, *found);
+    y = draw_foot(s, area.x + size::center_pad, y + gap::section, area.w - 2 * size::center_pad, page);
     ui.end_scroll_area();
     scrolled(ui, below, y + 24 - begin, state.seen);
     show_focus(s, below, state);
 }
 
-/// Keeps the head that the station chose first, so that typing does not change it.
-std::vector<Question> ask_learn(const Scene& s) {
-    LearnState& state = s.of<LearnState>();
-    const std::string of = state.station + '\n' + s.session.document.open.path;
-    if (std::exchange(state.first_head_of, of) != of) state.first_head.reset();
-    const auto* found = s.found<PageRequest>();
-    if (found && found->asked.station == state.station && found->answer.first_head)
-        state.first_head = found->answer.first_head;
-    const PageRequest without_head =
-        page_request(s.session, {});  // its answer chose the head: do not ask again
-    return {found && found->asked == without_head ? without_head : page_request(s.session, state.first_head)};
-}
+std::vector<Question> ask_learn(const Scene& s) { return {page_request(s.session)}; }
 
 void draw_learn(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
@@ -176,12 +216,12 @@ void draw_learn(Scene& s, Rect area) {
     if (narrow)
         draw_choice(s, right, station);
     else
-        draw_title(s, right, station, found ? found->answer.page.get() : nullptr);
+        draw_title(s, right, station, found ? &found->answer : nullptr);
     draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow, words);
 }
 
 std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool) {
-    const PageRequest request = page_request(page.session, page.session.of<LearnState>().first_head);
+    const PageRequest request = page_request(page.session);
     const auto* found = page.answer->found<PageRequest>();
     const auto shown = found && found->asked.station == request.station
                            ? Result<StationPage>(found->answer)

@@ -1,6 +1,7 @@
 // Learn: a list of stations next to the page of the shown one.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "parts/blocks.h"
 #include "parts/scene.h"
 #include "session/viewport.h"
+#include "views/learn/guessing.h"
 #include "views/learn/follow.h"
 
 namespace headlight {
@@ -28,8 +30,8 @@ struct LearnState {
     std::string going;    // the control being dragged or played, as one step of undo
     double next_step = 0;
     FollowView follow;
-    std::string first_head_of;                // the station and model that chose first_head
-    std::optional<AttentionHead> first_head;  // nullopt: not known yet
+    std::map<std::string, Guess> guesses;  // by question_name()
+    std::string asks;                      // the second question that was asked, by its name
 
     void visit(FieldVisitor& visitor);
     const learn::Station& shown() const { return *learn::find_station(station); }
@@ -52,6 +54,14 @@ float draw_station_words(Scene& scene, float x, float y, float width, const lear
 /// Draws controls and experiments in rows from y down; returns their bottom. `page`: null until known.
 float draw_station_controls(Scene& scene, Rect area, float y, const learn::Station& station,
                             const learn::Page* page);
+/// Draws a question with its cards and link; returns the bottom. `covered`: no number is shown yet.
+float draw_question(Scene& scene, float x, float y, float width, const learn::Page& page, int number);
+/// Draws what covers the page until its question is answered; returns the bottom.
+float draw_cover(Scene& scene, float x, float y, float width, const learn::PageQuestion& question);
+/// Draws what follows the page: its second question, Back and Next; returns the bottom.
+float draw_foot(Scene& scene, float x, float y, float width, const learn::Page* page);
+/// Counts the guesses of all stations; returns the bottom.
+float draw_guesses(Scene& scene, float x, float y, float width);
 /// Sets a grid's numbers after one of them was typed.
 void set_cell(const Scene& scene, const learn::Page& page, const learn::TypedCell& cell);
 

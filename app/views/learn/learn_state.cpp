@@ -71,6 +71,7 @@ Command moves_station(const char* name, const char* title, const char* keys, int
         LearnState& state = c.session.of<LearnState>();
         const int last = narrow<int>(std::ssize(learn::stations())) - 1;
         state.station = learn::stations()[std::clamp(place_of(state.station) + by, 0, last)].key;
+        state.asks.clear();
     };
     return row({name, title, "in Learn: previous or next station", keys}, move, when_shown);
 }
@@ -120,7 +121,7 @@ std::vector<Command> learn_commands() {
           moves_station("next station", "Next station", "↓", 1),
           pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
           pages({"learn down", "Learn: page down", scrolled, "PgDn"}, 0, 1, when_shown)},
-         follow_commands()});
+         follow_commands(), path_commands()});
 }
 
 }  // namespace headlight
