@@ -12,11 +12,11 @@ using namespace headlight::lessons;
 
 namespace {
 
-constexpr const char* kLily = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
+constexpr const char* kLilySentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 
 Json lesson_json(const Json& task) {
-    return {{"format", "headlight-lesson"}, {"version", 1},  {"title", "Masks"},
-            {"model", "stories"},           {"text", kLily}, {"tasks", Json::array({task})}};
+    return {{"format", "headlight-lesson"}, {"version", 1},          {"title", "Masks"},
+            {"model", "stories"},           {"text", kLilySentence}, {"tasks", Json::array({task})}};
 }
 
 Json metric_task() {
@@ -27,22 +27,22 @@ Json metric_task() {
             {"metric", "p(ball)"}};
 }
 
-Result<Lesson> parsed(const Json& root) { return parse_lesson(root.dump(), "x.json"); }
+Result<Lesson> parsed_lesson(const Json& root) { return parse_lesson(root.dump(), "x.json"); }
 
 /// Why a lesson is refused; "" if it is not.
-std::string refusal(const Json& root) {
-    const auto lesson = parsed(root);
+std::string lesson_refusal(const Json& root) {
+    const auto lesson = parsed_lesson(root);
     return lesson ? "" : lesson.error().message;
 }
 
-std::string refusal(const std::string& key, const Json& value) {
+std::string lesson_refusal(const std::string& key, const Json& value) {
     Json task = metric_task();
     task[key] = value;
-    return refusal(lesson_json(task));
+    return lesson_refusal(lesson_json(task));
 }
 
 /// The lesson's sentence in its model, which all tests share.
-struct Opened {
+struct LessonBench {
     ThreadPool pool{2};
     std::shared_ptr<const Model> model = *Model::open(kTests.parent_path() / "models/stories");
 
@@ -50,17 +50,19 @@ struct Opened {
         return *run_lesson(model, text, "", {}, pool);
     }
     Verdict judged(const Json& task, const std::vector<std::string>& words) {
-        const Lesson lesson = *parsed(lesson_json(task));
+        const Lesson lesson = *parsed_lesson(lesson_json(task));
         return *judge_words(lesson, lesson.tasks[0], words, run(lesson.text), pool);
     }
 };
 
-Opened& opened() {
-    static Opened one;
+LessonBench& lesson_bench() {
+    static LessonBench one;
     return one;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool lesson_says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -70,7 +72,7 @@ TEST_CASE("lesson: a file reads as it says, with the defaults it leaves out") {
     task["hints"] = {"Look at the last row."};
     Json root = lesson_json(task);
     root["locked"] = {{"model", true}, {"views", {"delta"}}};
-    const Lesson lesson = *parsed(root);
+    const Lesson lesson = *parsed_lesson(root);
     CHECK(lesson.title == "Masks");
     CHECK(lesson.ordered);
     CHECK((lesson.locks.model && !lesson.locks.sentence && !lesson.locks.interventions));
@@ -82,42 +84,44 @@ TEST_CASE("lesson: a file reads as it says, with the defaults it leaves out") {
 }
 
 TEST_CASE("lesson: each mistake in a file is one sentence that names the file and what helps") {
-    CHECK(has(refusal(Json::array()), "is not a lesson"));
-    CHECK(has(refusal(Json{{"format", "headlight-figure"}}), "is not a lesson"));
+    CHECK(lesson_says(lesson_refusal(Json::array()), "is not a lesson"));
+    CHECK(lesson_says(lesson_refusal(Json{{"format", "headlight-figure"}}), "is not a lesson"));
     Json newer = lesson_json(metric_task());
     newer["version"] = 99;
-    CHECK(has(refusal(newer), "newer"));
+    CHECK(lesson_says(lesson_refusal(newer), "newer"));
     Json unknown = lesson_json(metric_task());
     unknown["tittle"] = "x";
-    CHECK(has(refusal(unknown), "x.json: the key “tittle” is unknown; a lesson has “format”"));
-    CHECK(has(refusal("belwo", 0.2), "x.json, task 1: the key “belwo” is unknown"));
-    CHECK(has(refusal("statistic", "previous"), "is unknown; a task of the kind “metric” has"));
-    CHECK(has(refusal("kind", "guess"), "it takes metric, head, look, answer, layer or station"));
-    CHECK(has(refusal("above", 0.2), "either “below” or “above”"));
-    CHECK(has(refusal("by", "magic"), "it takes mask, ablate or either"));
-    CHECK(has(refusal("at_most", -1), "outside 0"));
-    CHECK(has(refusal("title", ""), "“title” is missing"));
-    CHECK(has(refusal("text", std::string(5000, 'x')), "at most 2000 are read"));
-    CHECK(has(refusal("hints", 3), "must be a list"));
-    CHECK(has(refusal("hints", {1}), "must hold strings only"));
+    CHECK(lesson_says(lesson_refusal(unknown), "x.json: the key “tittle” is unknown; a lesson has “format”"));
+    CHECK(lesson_says(lesson_refusal("belwo", 0.2), "x.json, task 1: the key “belwo” is unknown"));
+    CHECK(
+        lesson_says(lesson_refusal("statistic", "previous"), "is unknown; a task of the kind “metric” has"));
+    CHECK(lesson_says(lesson_refusal("kind", "guess"),
+                      "it takes metric, head, look, answer, layer or station"));
+    CHECK(lesson_says(lesson_refusal("above", 0.2), "either “below” or “above”"));
+    CHECK(lesson_says(lesson_refusal("by", "magic"), "it takes mask, ablate or either"));
+    CHECK(lesson_says(lesson_refusal("at_most", -1), "outside 0"));
+    CHECK(lesson_says(lesson_refusal("title", ""), "“title” is missing"));
+    CHECK(lesson_says(lesson_refusal("text", std::string(5000, 'x')), "at most 2000 are read"));
+    CHECK(lesson_says(lesson_refusal("hints", 3), "must be a list"));
+    CHECK(lesson_says(lesson_refusal("hints", {1}), "must hold strings only"));
     Json none = lesson_json(metric_task());
     none["tasks"] = Json::array();
-    CHECK(has(refusal(none), "must list 1"));
+    CHECK(lesson_says(lesson_refusal(none), "must list 1"));
     Json locked = lesson_json(metric_task());
     locked["locked"] = {{"interventions", true}};
-    CHECK(has(refusal(locked), "needs interventions, which the lesson locks"));
+    CHECK(lesson_says(lesson_refusal(locked), "needs interventions, which the lesson locks"));
     locked["locked"] = {{"modle", true}};
-    CHECK(has(refusal(locked), "x.json, locked: the key “modle” is unknown"));
+    CHECK(lesson_says(lesson_refusal(locked), "x.json, locked: the key “modle” is unknown"));
     const Json head = {{"kind", "head"}, {"title", "t"}, {"text", "t"}, {"statistic", "magic"}};
-    CHECK(has(refusal(lesson_json(head)), "write entropy, previous"));
+    CHECK(lesson_says(lesson_refusal(lesson_json(head)), "write entropy, previous"));
     const Json station = {{"kind", "station"},  {"title", "t"}, {"text", "t"},
                           {"station", "masks"}, {"right", "c"}, {"choices", {"a", "b"}}};
-    CHECK(has(refusal(lesson_json(station)), "“right” must be one of “choices”"));
+    CHECK(lesson_says(lesson_refusal(lesson_json(station)), "“right” must be one of “choices”"));
 }
 
 TEST_CASE("lesson: cells are counted where the mask leaves them open, each once") {
     const auto count = [](const std::vector<std::string>& changes) {
-        return opened().judged(metric_task(), changes).count;
+        return lesson_bench().judged(metric_task(), changes).count;
     };
     CHECK(count({"mask:16>4"}) == 1);
     CHECK(count({"mask:16>4", "mask:16>4"}) == 1);
@@ -128,52 +132,52 @@ TEST_CASE("lesson: cells are counted where the mask leaves them open, each once"
 }
 
 TEST_CASE("lesson: the numbers of a metric task are the metric's, and its words are made of them") {
-    const Verdict begin = opened().judged(metric_task(), {});
+    const Verdict begin = lesson_bench().judged(metric_task(), {});
     CHECK((!begin.tried && !begin.met && begin.says == "No try yet."));
     CHECK(begin.quantity == "p of “ball”");
     CHECK(begin.now.text == begin.before.text);
-    const Verdict one = opened().judged(metric_task(), {"mask:16>4"});
+    const Verdict one = lesson_bench().judged(metric_task(), {"mask:16>4"});
     CHECK((one.tried && !one.met && one.used == "red 16 → ball 4"));
     CHECK(one.says == "Not yet. One cell takes " + decimals(100 * (begin.value - one.value), 1) + " points.");
     CHECK(one.further == decimals(100 * (one.value - 0.1), 1) + " points to go.");
     CHECK(one.goal.place == doctest::Approx(0.1));
-    const Verdict both = opened().judged(metric_task(), {"mask:16>4", "mask:16>10"});
+    const Verdict both = lesson_bench().judged(metric_task(), {"mask:16>4", "mask:16>10"});
     CHECK((both.met && both.count == 2 && both.value < 0.1));
     CHECK(both.says.starts_with("Done. Two cells take "));
     CHECK(both.further.empty());
 }
 
 TEST_CASE("lesson: what a task does not count is not judged") {
-    const Verdict heads = opened().judged(metric_task(), {"ablate:0.0"});
-    CHECK((!heads.met && has(heads.says, "does not count here")));
+    const Verdict heads = lesson_bench().judged(metric_task(), {"ablate:0.0"});
+    CHECK((!heads.met && lesson_says(heads.says, "does not count here")));
     Json few = metric_task();
     few["at_most"] = 1;
-    const Verdict many = opened().judged(few, {"mask:16>4", "mask:16>10"});
-    CHECK((!many.met && has(many.further, "At most 1 count here, and 2 are in use.")));
+    const Verdict many = lesson_bench().judged(few, {"mask:16>4", "mask:16>10"});
+    CHECK((!many.met && lesson_says(many.further, "At most 1 count here, and 2 are in use.")));
     Json ablate = metric_task();
     ablate["by"] = "ablate";
-    CHECK(opened().judged(ablate, {"ablate:0.0"}).count == 1);
-    CHECK(opened().judged(ablate, {"ablate:0.0", "ablate:0.0:mean"}).count == 1);
+    CHECK(lesson_bench().judged(ablate, {"ablate:0.0"}).count == 1);
+    CHECK(lesson_bench().judged(ablate, {"ablate:0.0", "ablate:0.0:mean"}).count == 1);
     Json above = metric_task();
     above.erase("below");
     above["above"] = 0.999;
-    CHECK(has(opened().judged(above, {"mask:16>4"}).says, "the other way"));
+    CHECK(lesson_says(lesson_bench().judged(above, {"mask:16>4"}).says, "the other way"));
 }
 
 TEST_CASE("lesson: what has no answer yet, and what does not exist, is said") {
     const Json head = {
         {"kind", "head"}, {"title", "t"}, {"text", "t"}, {"statistic", "previous"}, {"at_least", 0.9}};
-    CHECK(!opened().judged(head, {}).tried);
-    CHECK(has(opened().judged(head, {"9.9"}).refusal, "9.9"));
+    CHECK(!lesson_bench().judged(head, {}).tried);
+    CHECK(lesson_says(lesson_bench().judged(head, {"9.9"}).refusal, "9.9"));
     const Json look = {{"kind", "look"}, {"title", "t"}, {"text", "t"}, {"head", "1.1"}, {"query", 99}};
-    CHECK(has(opened().judged(look, {"4"}).refusal, "the query 99"));
+    CHECK(lesson_says(lesson_bench().judged(look, {"4"}).refusal, "the query 99"));
     const Json layer = {{"kind", "layer"}, {"title", "t"}, {"text", "t"}, {"word", "ball"}};
-    CHECK(has(opened().judged(layer, {"12"}).refusal, "layers 0 … 3"));
+    CHECK(lesson_says(lesson_bench().judged(layer, {"12"}).refusal, "layers 0 … 3"));
     const Json unheard = {{"kind", "layer"}, {"title", "t"}, {"text", "t"}, {"word", "cow"}};
-    CHECK(has(opened().judged(unheard, {}).refusal, "No layer says “cow”"));
+    CHECK(lesson_says(lesson_bench().judged(unheard, {}).refusal, "No layer says “cow”"));
     const Json answer = {{"kind", "answer"}, {"title", "t"}, {"text", "t"}, {"word", "kite"}};
-    const Verdict same = opened().judged(answer, {kLily});
-    CHECK((!same.tried && !same.met && has(same.says, "The model says “ball”")));
+    const Verdict same = lesson_bench().judged(answer, {kLilySentence});
+    CHECK((!same.tried && !same.met && lesson_says(same.says, "The model says “ball”")));
 }
 
 TEST_CASE("lesson: changed words are those to change, add or drop") {
@@ -190,11 +194,11 @@ TEST_CASE("lesson: every task of the built-in lessons is solved by its solution,
     for (const BuiltInLesson& one : built_in_lessons()) {
         const Lesson& lesson = one.lesson;
         CHECK(lesson.model == "stories");
-        const auto own = opened().run(lesson.text);
+        const auto own = lesson_bench().run(lesson.text);
         for (const Task& task : lesson.tasks) {
             CAPTURE(one.name);
             CAPTURE(task.title);
-            const CheckedTask checked = *check_task(lesson, task, own, opened().pool);
+            const CheckedTask checked = *check_task(lesson, task, own, lesson_bench().pool);
             CHECK(checked.trouble == "");
             CHECK(checked.solved.met);
             CHECK(!task.hints.empty());
@@ -205,7 +209,8 @@ TEST_CASE("lesson: every task of the built-in lessons is solved by its solution,
                 {TaskKind::answer, lesson.text + " and"},
                 {TaskKind::layer, "0"},
                 {TaskKind::station, "Itself"}};
-            const Verdict refused = *judge_words(lesson, task, {wrong.at(task.kind)}, own, opened().pool);
+            const Verdict refused =
+                *judge_words(lesson, task, {wrong.at(task.kind)}, own, lesson_bench().pool);
             CHECK((refused.tried && !refused.met && refused.refusal.empty()));
         }
     }
@@ -213,12 +218,12 @@ TEST_CASE("lesson: every task of the built-in lessons is solved by its solution,
 
 TEST_CASE("lesson: the example to start from has every kind of task, and each is solved by its solution") {
     const Lesson lesson = *parse_lesson(example_lesson_text(), "example.json");
-    const auto own = opened().run(lesson.text);
+    const auto own = lesson_bench().run(lesson.text);
     std::set<TaskKind> kinds;
     for (const Task& task : lesson.tasks) {
         kinds.insert(task.kind);
         CAPTURE(task.title);
-        const CheckedTask checked = *check_task(lesson, task, own, opened().pool);
+        const CheckedTask checked = *check_task(lesson, task, own, lesson_bench().pool);
         CHECK((checked.trouble == "" && checked.solved.met));
     }
     CHECK(kinds.size() == task_kinds().size());
@@ -226,24 +231,25 @@ TEST_CASE("lesson: the example to start from has every kind of task, and each is
 
 TEST_CASE("lesson: the check says why a task cannot be judged") {
     const auto trouble = [](const Json& task) {
-        const Lesson lesson = *parsed(lesson_json(task));
-        return check_task(lesson, lesson.tasks[0], opened().run(lesson.text), opened().pool)->trouble;
+        const Lesson lesson = *parsed_lesson(lesson_json(task));
+        return check_task(lesson, lesson.tasks[0], lesson_bench().run(lesson.text), lesson_bench().pool)
+            ->trouble;
     };
     Json task = metric_task();
     CHECK(trouble(task) == "");
     task["below"] = 1.0;
-    CHECK(has(trouble(task), "met at the start"));
+    CHECK(lesson_says(trouble(task), "met at the start"));
     task = metric_task();
     task["metric"] = "p(zzzzqqqq)";
     CHECK(trouble(task) != "");
     task = metric_task();
     task["head"] = "7.7";
-    CHECK(has(trouble(task), "7.7"));
+    CHECK(lesson_says(trouble(task), "7.7"));
     task = metric_task();
     task["solution"] = {"mask:16>4"};
-    CHECK(has(trouble(task), "does not solve it"));
-    CHECK(
-        has(trouble({{"kind", "answer"}, {"title", "t"}, {"text", "t"}, {"word", "ball"}}), "at the start"));
+    CHECK(lesson_says(trouble(task), "does not solve it"));
+    CHECK(lesson_says(trouble({{"kind", "answer"}, {"title", "t"}, {"text", "t"}, {"word", "ball"}}),
+                      "at the start"));
 }
 
 TEST_CASE("results: tries, hints and times read back; tasks that changed begin anew") {
@@ -281,7 +287,7 @@ TEST_CASE("results: the fewest cells count, and a bad file is refused") {
     CHECK(task.best()->what == "b");
     CHECK(!parse_results("[]", "r.json", lesson));
     CHECK(!parse_results("{", "r.json", lesson));
-    CHECK(has(parse_results("{}", "r.json", lesson).error().message, "r.json does not hold results"));
+    CHECK(lesson_says(parse_results("{}", "r.json", lesson).error().message, "r.json does not hold results"));
     CHECK(results_path("/x/copies.headlight-lesson.json") == "/x/copies.results.json");
     CHECK(results_path("/x/copies.json") == "/x/copies.results.json");
     TemporaryFolder folder;
