@@ -51,6 +51,7 @@ std::string as_text(const std::vector<FoundModel>& models) {
 std::function<Status()> declare_models(CLI::App& app) {
     auto json = std::make_shared<bool>(false);
     app.add_flag("--json", *json, "JSON instead of a table");
+    app.add_flag("--quiet", "print errors only: the list alone, as without it");
     return [json]() -> Status {
         auto models = models_on_computer();
         for (const std::string& path : recent_models(settings_path())) {

@@ -112,6 +112,7 @@ Command opens_view(const char* key, Command row) {
         if (view_locked(c.session, key)) return Error{kLockedByLesson};
         TRY_STATUS(run(c, words));
         open_view(c.session, key);
+        if (std::string_view(key) == "learn") type_sample(c);
         return success();
     };
     return row;

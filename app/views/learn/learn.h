@@ -42,6 +42,8 @@ struct LearnState {
 
 View learn_view();
 std::vector<Command> learn_commands();
+/// Types the shown station's own sentence if there is none, so that Learn never opens empty.
+void type_sample(CommandContext& context);
 /// Replaces the image of a station that shows one.
 bool learn_takes_picture(Session& session, const std::string& path);
 

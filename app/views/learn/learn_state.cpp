@@ -108,6 +108,12 @@ bool learn_takes_picture(Session& session, const std::string& path) {
     return bool(set_words(session, "picture=" + (no_folder ? path : whole.string())));
 }
 
+void type_sample(CommandContext& c) {
+    const std::string& sample = learn::station_text(c.session.of<LearnState>().station).sample;
+    if (!c.session.document.text.empty() || !c.model() || c.model()->config.can.read_image) return;
+    c.host.set_text(TextName::sentence, sample);
+}
+
 std::vector<Command> learn_commands() {
     const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
     const char* scrolled = "in Learn: scroll the page";
