@@ -11,6 +11,7 @@
 #include "parts/text_entry.h"
 #include "session/lesson.h"
 #include "views/doors.h"
+#include "views/learn/learn.h"
 
 namespace headlight {
 
@@ -152,7 +153,7 @@ constexpr size_t kShownNext = 3;
 
 const PredictedTokens* shown_predictions(const Scene& s) {
     const auto& all = s.sentence()->predictions;
-    if (all.empty()) return nullptr;
+    if (all.empty() || shows_another_model(s)) return nullptr;
     const auto cell = s.shown_cell();
     const auto it = std::find_if(all.begin(), all.end(),
                                  [&](const PredictedTokens& p) { return cell && p.position == cell->first; });

@@ -92,7 +92,9 @@ def stations_fit_into_small_windows(display):
 
 
 def what_there_is_to_try_is_carried_out(display):
-    with Window(PROGRAM, display, "--text", "The cat sat", "--do", "learn guessing off; learn no-weights") as w:
+    with Window(
+        PROGRAM, display, "--text", "The cat sat", "--do", "learn guessing off; learn no-weights"
+    ) as w:
         _learns(w, "no-weights")
         w.click("learn/try/0")
         w.wait(lambda r: r["text"] == BARK and r.get("shown_text") == BARK and r["view"] == "Learn")
@@ -151,7 +153,9 @@ def a_try_is_taken_back_by_the_next_click(display):
 
 
 def a_number_is_typed_into_a_matrix(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn worked-example") as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn worked-example"
+    ) as w:
         r = _learns(w, "worked-example")
         cells = sorted(
             p for p in r["widgets"] if p.startswith("learn/block/") and p.endswith("/0/0")
@@ -177,7 +181,9 @@ def a_number_is_typed_into_a_matrix(display):
 
 
 def a_slider_and_a_list_change_the_page(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn database") as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn database"
+    ) as w:
         _learns(w, "database")
         w.drag("learn/set/temperature", (0.5, 0.5), (0.9, 0.5))
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
@@ -192,7 +198,14 @@ def a_slider_and_a_list_change_the_page(display):
 
 
 def a_training_plays_to_its_end(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn formation; learn set step=8") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        BARK,
+        "--do",
+        "learn guessing off; learn formation; learn set step=8",
+    ) as w:
         _learns(w, "formation")
         w.wait(lambda r: r["learn_set"] == ["formation step=8"])
         early = w.picture()
@@ -237,7 +250,12 @@ def learn_by_keys_alone(display):
 def a_page_is_saved_as_learn_draws_it(display):
     folder = Path(tempfile.mkdtemp())
     with Window(
-        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn positions; learn set width=8"
+        PROGRAM,
+        display,
+        "--text",
+        BARK,
+        "--do",
+        "learn guessing off; learn positions; learn set width=8",
     ) as w:
         _learns(w, "positions")  # both begin with the station's own head
         w.key("ctrl+s")
@@ -270,7 +288,13 @@ def a_page_is_saved_as_learn_draws_it(display):
 def learn_is_remembered(display):
     home = Path(tempfile.mkdtemp())
     with Window(
-        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn positions; learn set width=8", home=home
+        PROGRAM,
+        display,
+        "--text",
+        BARK,
+        "--do",
+        "learn guessing off; learn positions; learn set width=8",
+        home=home,
     ) as w:
         _learns(w, "positions")
         w.close()
@@ -280,7 +304,14 @@ def learn_is_remembered(display):
 
 
 def a_station_opens_the_model_that_it_needs(display):
-    with Window(PROGRAM, display, "--text", "The animal is tired.", "--do", "learn guessing off; learn seq2seq") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        "The animal is tired.",
+        "--do",
+        "learn guessing off; learn seq2seq",
+    ) as w:
         _learns(w, "seq2seq")
         w.click("learn/open")
         w.wait(
@@ -294,10 +325,31 @@ def a_station_opens_the_model_that_it_needs(display):
         )
 
 
+def learn_never_opens_empty(display):
+    with Window(PROGRAM, display, "--text", "", "--do", "learn guessing off; learn positions") as w:
+        _learns(w, "positions")
+        assert w.report()["text"] == BARK, "the station's own sentence"
+    with Window(PROGRAM, display, "--text", "") as w:
+        w.settled()
+        w.key("ctrl+e")
+        w.wait(lambda r: r["view"] == "Learn" and r["text"])
+
+
+def predictions_of_another_model_are_hidden(display):
+    with Window(PROGRAM, display, "--text", LILY, "--do", OPEN + "; learn masks") as w:
+        _learns(w, "masks")
+        assert "next/0" in w.report()["widgets"]
+        w.click("learn/formation")
+        _learns(w, "formation")
+        assert "next/0" not in w.report()["widgets"]
+
+
 def what_is_chosen_is_taken_back(display):
     """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list;
     Ctrl+Y brings them again."""
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn database") as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn database"
+    ) as w:
         _learns(w, "database")
         w.click("learn/set/similarity")
         w.click("learn/set/similarity/dot product")
@@ -318,7 +370,14 @@ def what_is_chosen_is_taken_back(display):
 
 
 def a_training_that_plays_is_one_step_of_undo(display):
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn formation; learn set step=8") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        BARK,
+        "--do",
+        "learn guessing off; learn formation; learn set step=8",
+    ) as w:
         _learns(w, "formation")
         w.click("learn/play")
         w.wait(lambda r: not r["learn_set"] and not r["busy"])
@@ -329,7 +388,9 @@ def a_training_that_plays_is_one_step_of_undo(display):
 def a_bar_locks_its_token(display):
     """A click locks the cell of query and key, as in every view; a second one unlocks it; pointing
     lights it everywhere."""
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn score-functions") as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn score-functions"
+    ) as w:
         r = _learns(w, "score-functions")
         rows = sorted(
             p
@@ -357,7 +418,9 @@ def a_bar_locks_its_token(display):
 
 def a_picture_is_dropped_on_its_station(display):
     picture = TESTS / "golden" / "head.png"
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn pictures") as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn pictures"
+    ) as w:
         _learns(w, "pictures")
         before = w.picture()
         w.drop(picture)

@@ -39,7 +39,7 @@ void draw_delta_toolbar(Scene& s, Toolbar bar) {
     const Hit try_it =
         bar.press("delta/moles", bar.rest().w < kWhole ? "Example" : "Example: “mole” in three contexts");
     s.ui.tooltip("delta/moles", try_it,
-                 std::string(kMoleExample) + " Attention separates the three meanings.");
+                 std::string(kMoleExample) + " Follow the arrows: does attention move them apart?");
     if (try_it.clicked) s.send("text", kMoleExample);
 }
 

@@ -108,6 +108,11 @@ bool learn_takes_picture(Session& session, const std::string& path) {
     return bool(set_words(session, "picture=" + (no_folder ? path : whole.string())));
 }
 
+bool shows_another_model(const Scene& s) {
+    return s.model() && std::string_view(shown_view(s.session, *s.model()).key) == kKey &&
+           s.session.of<LearnState>().station == "formation";
+}
+
 void type_sample(CommandContext& c) {
     const std::string& sample = learn::station_text(c.session.of<LearnState>().station).sample;
     if (!c.session.document.text.empty() || !c.model() || c.model()->config.can.read_image) return;
