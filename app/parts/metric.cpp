@@ -46,7 +46,7 @@ Metric shown_metric(const Scene& s) {
     const auto& predicted = s.sentence()->predictions;
     if (std::max(metric.a, metric.b) >= s.model()->config.vocab) metric = {};  // of the previous model
     if (metric.a < 0 && metric.position < 0) {
-        metric.a = s.sentence()->explained_token;
+        metric.a = s.sentence()->explained.token;
         metric.position = s.sentence()->explained.position;
     } else if (metric.position < 0 && !predicted.empty()) {
         metric.position = predicted[0].position;
@@ -62,7 +62,7 @@ std::string why_explained_there(const Scene& s) {
 
 Metric metric_to_vary(const Scene& s) {
     Metric out = s.session.document.metric.metric;
-    if (!why_explained_there(s).empty() && s.sentence()->explained_token >= 0)
+    if (!why_explained_there(s).empty() && s.sentence()->explained.token >= 0)
         out.position = s.sentence()->explained.position;
     return out;
 }

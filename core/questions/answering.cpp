@@ -65,16 +65,6 @@ HeadPicture make_picture(const Trace& trace, const PictureRequest& request, Thre
     return p;
 }
 
-namespace {
-
-void take_explained(SentenceResult& s, const Trace& unchanged, ThreadPool& pool) {
-    s.explained = default_place(unchanged, pool);
-    if (s.model->has_logits())
-        s.explained_token = predictions(unchanged, s.explained.position, 1, pool)[0].id;
-}
-
-}  // namespace
-
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
                                       const CancelFlag* cancel, const SentenceResult* before,
                                       HeadObserver* seen) {
@@ -97,7 +87,7 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
             row.tokens.push_back({prediction_label(model, p.id), p.probability, p.id});
         s.predictions.push_back(std::move(row));
     }
-    take_explained(s, *s.trace, pool);
+    s.explained = default_place(*s.trace, pool, s.predictions.empty() ? -1 : s.predictions[0].tokens[0].id);
     return s;
 }
 
@@ -137,7 +127,7 @@ Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<co
 void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, ThreadPool& pool) {
     constexpr int kEffects = 9;
     s.unchanged = std::move(own);
-    if (s.unchanged) take_explained(s, *s.unchanged, pool);
+    if (s.unchanged) s.explained = default_place(*s.unchanged, pool);
     if (s.unchanged && !s.predictions.empty())
         s.effects = probability_changes(*s.unchanged, s.predictions[0].position, *s.trace,
                                         s.predictions[0].position, kEffects, pool);

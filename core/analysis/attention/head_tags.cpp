@@ -138,8 +138,8 @@ Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, co
     if (stopped(cancel)) return cancelled();
     const std::vector<int> predicts = predicting_positions(trace);
     if (predicts.empty() || !trace.has_weights() || !has_direct_path(*trace.model)) return out;
-    const int query = default_place(trace, pool).position,
-              answer = predictions(trace, query, 1, pool).front().id, last = isize(c.stacks) - 1;
+    const MetricPlace place = default_place(trace, pool);
+    const int query = place.position, answer = place.token, last = isize(c.stacks) - 1;
     for (int block = 0; block < c.blocks() && !stopped(cancel); ++block) {
         const AttentionBlock at = c.block(block);
         if (at.stack == last && (at.key_stack() == last || c.shared_embedding))

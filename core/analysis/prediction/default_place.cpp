@@ -46,34 +46,44 @@ int last_word(const Trace& trace) {
     return trace.output().size() - 1;
 }
 
-MetricPlace place_of_decoder(const Trace& trace, ThreadPool& pool) {
+int most_probable(const Trace& trace, int position, ThreadPool& pool) {
+    return predictions(trace, position, 1, pool)[0].id;
+}
+
+MetricPlace place_of_decoder(const Trace& trace, int next, ThreadPool& pool) {
     constexpr int kLookedAt = 64;
     const int last = trace.output().size() - 1;
-    const auto predicted = [&](int at) { return predictions(trace, at, 1, pool)[0].id; };
-    const int next = predicted(last);
-    if (!is_special(*trace.model, next)) return {last, ""};
+    if (!is_special(*trace.model, next)) return {last, next, ""};
     for (int at = last - 1; at >= std::max(0, last - kLookedAt); --at)
-        if (is_word(*trace.model, predicted(at)))
-            return {at, "Next comes " + prediction_label(*trace.model, next) +
-                            ", which is no word; the last word before it is explained."};
-    return {last, ""};
+        if (const int token = most_probable(trace, at, pool); is_word(*trace.model, token))
+            return {at, token,
+                    "Next comes " + prediction_label(*trace.model, next) +
+                        ", which is no word; the last word before it is explained."};
+    return {last, next, ""};
+}
+
+/// Where a model that reads all at once is explained; the mask token first.
+MetricPlace place_of_encoder(const Trace& trace) {
+    const std::vector<int>& ids = trace.output().ids;
+    const auto masked = std::find(ids.begin(), ids.end(), trace.config().mask_id);
+    if (masked != ids.end()) return {narrow<int>(masked - ids.begin()), -1, ""};
+    return {last_word(trace), -1,
+            trace.model->has_logits() ? "No token is masked; the last word is explained."
+                                      : "The last word is explained."};
 }
 
 }  // namespace
 
-MetricPlace default_place(const Trace& trace, ThreadPool& pool) {
+MetricPlace default_place(const Trace& trace, ThreadPool& pool, int next) {
     const ModelConfig& c = trace.config();
+    const bool predicts = trace.model->has_logits();
     const int last = trace.output().size() - 1;
-    if (c.can.read_image) return {trace.model->has_logits() ? 0 : last, ""};
-    if (c.can.fill_masks) {
-        const std::vector<int>& ids = trace.output().ids;
-        const auto masked = std::find(ids.begin(), ids.end(), c.mask_id);
-        if (masked != ids.end()) return {narrow<int>(masked - ids.begin()), ""};
-        return {last_word(trace), trace.model->has_logits() ? "No token is masked; the last word is explained."
-                                                            : "The last word is explained."};
-    }
-    if (!trace.model->has_logits()) return {last, ""};
-    return place_of_decoder(trace, pool);
+    MetricPlace out{c.can.read_image && predicts ? 0 : last, -1, ""};
+    if (c.can.fill_masks && !c.can.read_image) out = place_of_encoder(trace);
+    if (!predicts) return out;
+    const bool known = next >= 0 && out.reason.empty();
+    out.token = known ? next : most_probable(trace, out.position, pool);
+    return c.can.fill_masks || c.can.read_image ? out : place_of_decoder(trace, out.token, pool);
 }
 
 }  // namespace headlight

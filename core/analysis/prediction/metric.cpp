@@ -46,7 +46,11 @@ Result<Metric> resolved(Metric m, const Trace& own, ThreadPool& pool) {
                 "position, as in log p ball@3."};
         m.position = positions[0];
     }
-    if (m.position < 0) m.position = default_place(own, pool).position;
+    if (m.position < 0) {
+        const MetricPlace place = default_place(own, pool);
+        m.position = place.position;
+        m.a = place.token;
+    }
     if (m.a < 0) m.a = predictions(own, m.position, 1, pool)[0].id;
     return m;
 }
