@@ -232,7 +232,7 @@ void draw_label_menu(Scene& s, Rect window) {
     ui.text_input("label", field, "induction, sink, …", s.of<LabelMenu>().typed);
     caption(ui, note, "Saved across sessions. Leave empty to remove.");
     if (reads_text(*s.model()) && !no_weights(*s.model()) &&
-        ui.link("label/corpus", note.right(), note.middle_y(), "Analyze a corpus…")) {
+        ui.link("label/corpus", note.right(), note.middle_y(), "Analyze many texts…")) {
         s.send("close", "label");
         s.send("corpus");
     }

@@ -81,6 +81,7 @@ TEST_CASE("counts: the parts of every reference model sum to its file's paramete
         for (const NamedCount& count : counts) {
             if (count.shares || count.name == "positions" || count.name == "norms") parts += count.all;
             if (count.shares) shares += count.matrices;
+            if (count.whole) CHECK(share_of(count, c) == 1);
             whole |= count.name.rfind("the whole model", 0) == 0 && count.all == stored;
         }
         const int64_t tied = c.tied_unembedding && unembeds(c) ? int64_t{c.vocab} * c.d_embed : 0;

@@ -81,7 +81,8 @@ float draw_counts(Scene& s, Rect place, const ModelConfig& c) {
         TextTable t{{"count", "of", "matrices", "all", "share"}, {}};
         for (const NamedCount& count : counts)
             t.rows.push_back({count.name, count.of, count.matrices ? written(count.matrices) : "",
-                              written(count.all), count.shares ? percent(share_of(count, c)) : ""});
+                              written(count.all),
+                              count.shares || count.whole ? percent(share_of(count, c)) : ""});
         return t;
     };
     TextTable t = table(with_commas);

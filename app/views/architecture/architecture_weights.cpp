@@ -210,7 +210,7 @@ NumberTable counts_table(const ModelConfig& c) {
         t.rows.push_back(counts[i].name + (counts[i].of.empty() ? "" : " (" + counts[i].of + ")"));
         t.exact(i, 0) = double(counts[i].matrices);
         t.exact(i, 1) = double(counts[i].all);
-        if (counts[i].shares) t.exact(i, 2) = share_of(counts[i], c);
+        if (counts[i].shares || counts[i].whole) t.exact(i, 2) = share_of(counts[i], c);
     }
     t.values = t.exact.cast<float>();
     return t;

@@ -64,10 +64,10 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     if (const int c = bar.choice("Clean run", "patch/clean", {std::begin(kClean), std::end(kClean)}, clean);
         c >= 0)
         s.send("compare", c == 0 ? "sentences" : "changes");
-    std::vector<std::string> parts;
-    for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
-    parts.back() =
-        "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
+    const std::string head =
+        head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
+    const std::vector<std::string> parts{"layer input", "attention output", "MLP output", "heads",
+                                         "head " + head};  // as patch_parts()
     bar.choose("Patch", "patch/put", parts, s.of<PatchState>().part);
     bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
     add_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/cast.h"
 #include "parts/controls.h"
@@ -88,6 +87,25 @@ std::vector<ImVec2> curve_of(const Positions& p, Rect plot, int which, float rea
     return line;
 }
 
+/// Some of the first half of all, which turn the fastest.
+std::vector<int> curves_of(int count, int drawn) {
+    std::vector<int> out;
+    for (int n = 0; n < drawn; ++n)
+        if (const int which = std::min(count - 1, count * n / (2 * drawn));
+            out.empty() || out.back() != which)
+            out.push_back(which);
+    return out;
+}
+
+/// The largest magnitude in some curves: their scale.
+float reach_of_curves(const Positions& p, const std::vector<int>& curves) {
+    float out = 1e-6f;
+    for (const int i : curves)
+        out = std::max(out, p.by_distance() ? p.table.row(i).cwiseAbs().maxCoeff()
+                                            : p.table.col(i).cwiseAbs().maxCoeff());
+    return out;
+}
+
 /// Draws some columns as curves over positions, or heads over distances; or the hovered one in amber.
 void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> pointed) {
     constexpr float kHead = 20, kPad = 10, kLeast = 70, kWidth = 1.6f;
@@ -96,7 +114,8 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     const Index count = p.by_distance() ? p.table.rows() : p.table.cols(),
                 points = p.by_distance() ? p.table.cols() : p.table.rows();
     if (points < 2 || area.h < kLeast) return;
-    const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
+    const std::vector<int> drawn = pointed ? std::vector{*pointed} : curves_of(narrow<int>(count), kDrawn);
+    const float reach = reach_of_curves(p, drawn);
     const Rect head = take_top(area, kHead), ends = take_left(area, kPositionNames - gap::tight, gap::small);
     const Rect plot = inset(area, 0, kPad);
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
@@ -111,10 +130,8 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
     }
     const int heads = s.model()->config.max_heads();
     Rect names = head;
-    int last = -1;
-    for (int n = 0; n < kDrawn; ++n) {
-        const auto which = std::min(narrow<int>(count) - 1, narrow<int>(count) * n / (2 * kDrawn));
-        if (std::exchange(last, which) == which) continue;
+    for (int n = 0; n < isize(drawn); ++n) {
+        const int which = drawn[n];
         const ImU32 ink = head_ink(s, n * std::max(1, heads / kDrawn) % heads);
         ui.polyline(curve_of(p, plot, which, reach), ink, kWidth);
         take_left(names, write(ui, names, kCaption, ink, name_of_curve(p, which)), gap::large);

@@ -48,7 +48,7 @@ struct Counts {
 
     void add(std::string name, std::string of, int64_t matrices, int64_t all, const char* help,
              bool shares = false) {
-        rows.push_back({std::move(name), std::move(of), matrices, all, shares, help});
+        rows.push_back({std::move(name), std::move(of), matrices, all, shares, false, help});
     }
 
     void add_head(const AttentionCount& c, const std::string& kind) {
@@ -115,14 +115,17 @@ void add_parts(Counts& out, const ModelConfig& c, const std::vector<ParameterRow
 void add_whole(Counts& out, const ModelConfig& c) {
     const int64_t stored = parameter_count(c), again = vocabulary_matrix(c), tied = tied_weights(c);
     const int64_t matrices = matrix_count(c).all() - tied;
-    if (!again)
-        return out.add("the whole model", "", matrices, stored,
-                       "Everything that is stored. Shares are of this.", true);
+    if (!again) {
+        out.add("the whole model", "", matrices, stored, "Everything that is stored. Shares are of this.");
+        out.rows.back().whole = true;
+        return;
+    }
     const int64_t untied = stored + tied, untied_matrices = matrices + tied;
     out.add("the whole model, tied", tied ? "as stored" : "", untied_matrices - again, untied - again,
             "The unembedding is the embedding's own table, stored once.");
     out.add("the whole model, untied", tied ? "" : "as stored", untied_matrices, untied,
-            "The unembedding is a matrix of its own: vocabulary · d_model more. Shares are of this.", true);
+            "The unembedding is a matrix of its own: vocabulary · d_model more. Shares are of this.");
+    out.rows.back().whole = true;
 }
 
 }  // namespace

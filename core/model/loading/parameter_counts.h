@@ -43,6 +43,7 @@ struct NamedCount {
     int64_t matrices = 0;   // weights of matrices alone; 0: none
     int64_t all = 0;        // with biases, norms and positions
     bool shares = false;    // part of the whole, with a share of its matrices (share_of)
+    bool whole = false;     // all matrices, of which shares are
     const char* help = "";  // one sentence, with its formula
 };
 /// Lists counts from one matrix to the whole model; the whole twice if the unembedding is tied, with it
