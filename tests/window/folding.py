@@ -127,6 +127,20 @@ def plates_are_painted_by_the_effect_of_each_head(display):
         assert "9.5 %" in w.report()["texts"]
 
 
+def the_strongest_heads_stand_in_a_list_beside_the_plates(display):
+    with Window(PROGRAM, display, "--text", LILY, "--report-texts") as w:
+        w.settled()
+        w.show("Heads that matter")
+        r = w.wait(lambda r: "effect/0.0" in r["widgets"] and not r["busy"], 60)
+        rows = sorted(
+            (place[1], name) for name, place in r["widgets"].items() if name.startswith("effect/")
+        )
+        assert rows[0][1] == "effect/0.0", rows[:4]
+        assert any("changes by" in text for text in r["texts"])
+        w.click("effect/1.1")
+        w.wait(lambda r: (r["layer"], r["head"]) == (1, 1) and r["view"] == "Heat map")
+
+
 def a_small_plate_is_named_and_has_no_bare_value(display):
     """A value alone under each head of a wide grid, "1.92", read as the head's name."""
     options = ["--model", "translator", "--text", "I have seen a big house.", "--view", "heads"]

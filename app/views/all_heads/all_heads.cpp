@@ -131,6 +131,31 @@ void draw_sweep_bar(Scene& s, Rect& rest) {
         write(s.ui, inset(take_top(rest, size::row_low), size::center_pad, 0), kBody, s.ui.colors->t1, found);
 }
 
+/// Lists the measured heads by the size of their effect, beside the grid where there is room.
+void draw_strongest_heads(Scene& s, Rect& rest) {
+    constexpr float kList = 300, kLeastBeside = 1150;
+    const auto effects = sweep_effects(s);
+    if (!effects || s.ui.on_page() || rest.w < kList + kLeastBeside) return;
+    Rect list = take_right(rest, kList, gap::wide);
+    list.w -= size::center_pad;
+    caption(s.ui, take_top(list, size::line, gap::small), "Without it, " + metric_text(s) + " changes by");
+    const std::vector<float>& values = effects->change.values();
+    const auto tag = [&s](int head) -> std::optional<HeadTag> {
+        const auto tags = tags_of(s, s.model()->config.head_at(head));
+        return tags.empty() ? std::nullopt : std::optional(tags.front());
+    };
+    RankedHeads heads{.path = "effect/",
+                      .order = order_by_size(values),
+                      .values = values,
+                      .chosen = std::pair{s.session.selection.block, s.session.selection.head},
+                      .is_signed = true,
+                      .detail = sweep_details(s),
+                      .tag = tag};
+    std::erase_if(heads.order, [&](int i) { return std::isnan(values[size_t(i)]); });
+    if (const auto pressed = draw_ranked(s, list, s.model()->config, heads))
+        open_head(s, pressed->first, pressed->second);
+}
+
 }  // namespace
 
 void draw_all_heads(Scene& s, Rect area) {
@@ -143,6 +168,7 @@ void draw_all_heads(Scene& s, Rect area) {
         draw_all_heads_toolbar(s, rest, choice);
     if (choice.by_sweep()) draw_sweep_bar(s, rest);
     if (!s.ui.on_page()) draw_tag_row(s, rest, choice);
+    if (choice.by_sweep()) draw_strongest_heads(s, rest);
     switch (s.of<AllHeadsState>().layout) {
         case HeadsLayout::table:
             draw_head_table(s, rest, choice);
