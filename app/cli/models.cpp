@@ -51,8 +51,9 @@ std::string as_text(const std::vector<FoundModel>& models) {
 std::function<Status()> declare_models(CLI::App& app) {
     auto json = std::make_shared<bool>(false);
     app.add_flag("--json", *json, "JSON instead of a table");
-    app.add_flag("--quiet", "print errors only: the list alone, as without it");
-    return [json]() -> Status {
+    auto quiet = std::make_shared<bool>(false);  // as of the other verbs; the list is all that is printed
+    app.add_flag("--quiet", *quiet, "print errors only: the list alone, as without it");
+    return [json, quiet]() -> Status {
         auto models = models_on_computer();
         for (const std::string& path : recent_models(settings_path())) {
             const bool listed = std::any_of(models.begin(), models.end(), [&](const FoundModel& m) {
