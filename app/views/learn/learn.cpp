@@ -102,19 +102,21 @@ void press_cell(const Scene& s, std::pair<int, int> cell) {
 }
 
 /// Draws the first question and its finding above a page; returns the bottom.
-float draw_first_question(Scene& s, float x, float y, float width, const learn::Page& page) {
+float draw_first_question(Scene& s, float x, float y, float width, const std::string& station,
+                          const learn::Page& page) {
     const learn::PageQuestion& question = page.questions.front();
-    if (!s.ui.on_page() && asked(s.session, s.of<LearnState>().station, page, 0) == Asked::answered)
-        y = draw_question(s, x, y, width, page, 0) + gap::wide;
+    if (!s.ui.on_page() && asked(s.session, station, page, 0) == Asked::answered)
+        y = draw_question(s, x, y, width, station, page, 0) + gap::wide;
     const float high = learn::draw_finding(s.ui, {x, y}, width, question);
     return y + (high > 0 ? high + gap::wide : 0);
 }
 
 /// Draws the second question below a page once it is asked, and its finding once it is answered.
-float draw_second_question(Scene& s, float x, float y, float width, const learn::Page& page) {
-    const Asked stands = asked(s.session, s.of<LearnState>().station, page, 1);
+float draw_second_question(Scene& s, float x, float y, float width, const std::string& station,
+                           const learn::Page& page) {
+    const Asked stands = asked(s.session, station, page, 1);
     if (stands == Asked::not_asked) return y;
-    y = draw_question(s, x, y + gap::section, width, page, 1) + gap::wide;
+    y = draw_question(s, x, y + gap::section, width, station, page, 1) + gap::wide;
     return stands == Asked::covered ? y : y + learn::draw_finding(s.ui, {x, y}, width, page.questions[1]);
 }
 
@@ -132,15 +134,16 @@ float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found)
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
     if (!s.ui.on_page() && asked(s.session, found.asked.station, page, 0) == Asked::covered)
-        return draw_cover(s, x, draw_question(s, x, y, width, page, 0) + gap::section, width,
-                          page.questions[0]);
+        return draw_cover(s, x, draw_question(s, x, y, width, found.asked.station, page, 0) + gap::section,
+                          width, page.questions[0]);
     if (!s.ui.on_page()) tick_station(s, found.asked.station);
-    if (!page.questions.empty()) y = draw_first_question(s, x, y, width, page);
+    if (!page.questions.empty()) y = draw_first_question(s, x, y, width, found.asked.station, page);
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
     pen.symbols = page.symbols;
     if (!ui.on_page()) pen.focused = s.session.selection.focused();
     float end = learn::draw_blocks(pen, page.blocks, x, y, width);
-    if (!ui.on_page() && isize(page.questions) > 1) end = draw_second_question(s, x, end, width, page);
+    if (!ui.on_page() && isize(page.questions) > 1)
+        end = draw_second_question(s, x, end, width, found.asked.station, page);
     if (pen.typed) set_cell(s, page, *pen.typed);
     if (pen.pointed) s.point_at(pen.pointed);
     if (pen.pressed) press_cell(s, *pen.pressed);
@@ -184,6 +187,19 @@ void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn
 
 std::vector<Question> ask_learn(const Scene& s) { return {page_request(s.session)}; }
 
+/// Draws a page that is a thread, with Back and Next at its foot.
+void draw_thread(Scene& s, Rect area, const learn::Station& station, const learn::Thread& thread,
+                 bool narrow) {
+    constexpr float kFoot = 56, kLeastHigh = 560;
+    tick_station(s, station.key);
+    if (narrow) draw_choice(s, take_top(area, kTitleRow), station);
+    if (area.h >= kLeastHigh) {
+        const Rect foot = take_bottom(area, kFoot);
+        draw_foot(s, foot.x + size::center_pad, foot.y, foot.w - 2 * size::center_pad, nullptr);
+    }
+    draw_follow(s, area, thread, !narrow);
+}
+
 void draw_learn(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
     const auto* found = s.found<PageRequest>();
@@ -207,12 +223,8 @@ void draw_learn(Scene& s, Rect area) {
         s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());
     }
     const Rect right{area.x + left, area.y, area.w - left, area.h};
-    const learn::Thread* thread = thread_of(found ? found->answer.page.get() : nullptr);
-    if (thread && narrow) {
-        draw_choice(s, right, station);
-        return draw_follow(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, *thread, false);
-    }
-    if (thread) return draw_follow(s, right, *thread, true);
+    if (const learn::Thread* thread = thread_of(found ? found->answer.page.get() : nullptr))
+        return draw_thread(s, right, station, *thread, narrow);
     if (narrow)
         draw_choice(s, right, station);
     else

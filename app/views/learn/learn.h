@@ -59,7 +59,8 @@ float draw_station_words(Scene& scene, float x, float y, float width, const lear
 float draw_station_controls(Scene& scene, Rect area, float y, const learn::Station& station,
                             const learn::Page* page);
 /// Draws a question with its cards and link; returns the bottom. `covered`: no number is shown yet.
-float draw_question(Scene& scene, float x, float y, float width, const learn::Page& page, int number);
+float draw_question(Scene& scene, float x, float y, float width, const std::string& station,
+                    const learn::Page& page, int number);
 /// Draws what covers the page until its question is answered; returns the bottom.
 float draw_cover(Scene& scene, float x, float y, float width, const learn::PageQuestion& question);
 /// Draws what follows the page: its second question, Back and Next; returns the bottom.

@@ -43,7 +43,9 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
     draw_station_end(s, line, station, shown ? ink : ui.colors->t2);
     write(ui, line, kBody, ink, title);
     if (ui.text.width(kBody, title) > line.w) ui.tooltip(path, h, title);
-    if (h.clicked) s.send("learn", station.key);
+    if (!h.clicked) return;
+    s.leave_text();  // the keys answer there
+    s.send("learn", station.key);
 }
 
 void draw_tries_row(Scene& s, Rect r) {

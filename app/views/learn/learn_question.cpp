@@ -139,12 +139,12 @@ float draw_question_link(Scene& s, Rect line, bool covered, bool stale) {
 
 }  // namespace
 
-float draw_question(Scene& s, float x, float y, float width, const learn::Page& page, int number) {
+float draw_question(Scene& s, float x, float y, float width, const std::string& station,
+                    const learn::Page& page, int number) {
     Ui& ui = s.ui;
     const learn::PageQuestion& question = page.questions[number];
-    const LearnState& state = s.of<LearnState>();
-    const Guess* guess = guess_at(state, question_name(state.station, number), question);
-    const bool covered = asked(s.session, state.station, page, number) == Asked::covered;
+    const Guess* guess = guess_at(s.of<LearnState>(), question_name(station, number), question);
+    const bool covered = asked(s.session, station, page, number) == Asked::covered;
     const std::string count = isize(page.questions) > 1 ? "Question " + std::to_string(number + 1) + " of " +
                                                               std::to_string(page.questions.size())
                                                         : "Guess first";
@@ -168,7 +168,9 @@ float draw_cover(Scene& s, float x, float y, float width, const learn::PageQuest
     write(ui, {box.x, box.y + 12, box.w, 24}, kBody, ui.colors->t1, "Covered until you answer",
           Flush::center);
     write(ui, {box.x, box.y + 38, box.w, 20}, kCaption, ui.colors->t2,
-          "press 1 to " + std::to_string(question.cards.size()) + ", or click a card", Flush::center);
+          (s.fields.typed() ? "click a card, or press Esc and 1 to " : "click a card, or press 1 to ") +
+              std::to_string(question.cards.size()),
+          Flush::center);
     ui.name("learn/cover", box);
     y = bottom + gap::large;
     write(ui, {x, y, width, size::line}, kCaption, ui.colors->t3,
@@ -183,11 +185,15 @@ float draw_foot(Scene& s, float x, float y, float width, const learn::Page* page
     ui.hairline(x, y, x + width, y);
     Rect row{x, y + gap::medium, width, size::button};
     const auto stations = learn::stations();
+    const auto go = [&](const char* command) {
+        s.leave_text();  // the keys answer there
+        s.send(command);
+    };
     const bool first = state.station == stations.front().key, last = state.station == stations.back().key;
     const Rect next = take_right(row, kButtonWide, gap::medium),
                back = take_right(row, kButtonWide, gap::wide);
-    if (!last && ui.button("learn/next", next, "Next ›", Ui::Look::primary)) s.send("next station");
-    if (!first && ui.button("learn/previous", last ? next : back, "‹ Back")) s.send("previous station");
+    if (!last && ui.button("learn/next", next, "Next ›", Ui::Look::primary)) go("next station");
+    if (!first && ui.button("learn/previous", last ? next : back, "‹ Back")) go("previous station");
     if (!page || isize(page->questions) < 2) return row.bottom();
     if (asked(s.session, state.station, *page, 1) != Asked::not_asked) return row.bottom();
     if (ui.button("learn/ask second", take_right(row, kButtonWide, gap::large), "Ask me")) {
