@@ -171,7 +171,11 @@ float draw_story_end(ThreadPen& pen, Rect area, const Thread& thread) {
     Ui& ui = pen.ui;
     if (ui.on_page()) return area.y;
     Rect line{area.x, area.y + gap::large, area.w, size::button};
-    const std::string sample = "Open the sample", back = "Back to the twelve steps";
+    const std::string sample = "Open the sample", back = "Back to the twelve steps", next = "Next station ›";
+    if (thread.told &&
+        ui.button(pen.path + "/onward", take_left(line, ui.text.width(kBody, next) + 32, kButtonGap), next,
+                  Ui::Look::primary))
+        pen.onward = true;
     if (!thread.told &&
         ui.button(pen.path + "/sample", take_left(line, ui.text.width(kBody, sample) + 32, kButtonGap),
                   sample, Ui::Look::primary))

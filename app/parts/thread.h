@@ -17,7 +17,7 @@ struct ThreadPen {
     float blend = 1;                    // of the picture, 0 … 1
     std::string path = "learn/follow";  // of the widgets
     int go = 0;                         // to this node
-    bool opens_door = false, sample = false;
+    bool opens_door = false, sample = false, onward = false;
     std::optional<std::pair<int, int>> pointed = std::nullopt, pressed = std::nullopt;  // cells
 };
 

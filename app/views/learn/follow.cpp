@@ -138,6 +138,7 @@ float blended(Scene& s, int shown) {
 void answer_thread(Scene& s, const learn::ThreadPen& pen) {
     if (pen.go > 0) s.send("follow step", std::to_string(pen.go));
     if (pen.opens_door) s.send("follow door");
+    if (pen.onward) s.send("next station");
     if (pen.sample) s.send("text", learn::station_text(kStation).sample);
     if (pen.pointed) s.point_at(pen.pointed);
     if (!pen.pressed) return;
@@ -245,6 +246,9 @@ void draw_follow(Scene& s, Rect area, const learn::Thread& thread, bool titled) 
         take_left(nodes, size::center_pad);
         learn::draw_nodes(pen, nodes, thread);
     }
+    const auto& learned = s.session.preferences.learned;
+    const bool ticked = std::find(learned.begin(), learned.end(), kStation) != learned.end();
+    if (shown >= learn::kFollowSteps && !ticked) s.send("learn done", kStation);
     ui.scroll_area(rest);
     Rect stage = inset(rest, size::center_pad, 0);
     stage.y -= state.seen.y;

@@ -156,8 +156,8 @@ ThreadNode stream_step(const FollowRun& r) {
                  added = r.trace.attn_out(r.head.block, r.query, 1, r.pool).row(0).transpose(),
                  mlp = at_query(r, r.trace.mlp_out(stack, layer, r.pool)),
                  after = r.trace.resid_post(stack, layer).row(r.query).transpose();
-    ThreadNode out{"add, MLP", "added to the stream, twice", length(after), after};
-    out.title = "added to the stream; norm, MLP, added again";
+    ThreadNode out{"add, MLP", "the heads, then the MLP", length(after), after};
+    out.title = "added to the stream, twice";
     out.door = "parameters";
     out.heading = "length";
     const Vector sum = before + added;

@@ -55,8 +55,9 @@ Node embedding_step(const FollowRun& r) {
     out.sentence = said(r.word()) + " is " + count_of(out.strip.size()) + ", learned with the model; every " +
                    said(r.word()) + " begins with the same.";
     if (copies)
-        out.sentence = said(r.word()) + " is " + count_of(out.strip.size()) + ". The other " +
-                       said(r.word()) + " begins with exactly the same.";
+        out.sentence = said(r.word()) + " is " + count_of(out.strip.size()) +
+                       (copies == 1 ? ". The other " : ". Every other ") + said(r.word()) +
+                       " begins with exactly the same.";
     return out;
 }
 
@@ -152,7 +153,7 @@ Node norm_step(const FollowRun& r) {
     out.strips.push_back(plain("evened", even));
     out.strips.push_back(plain("weighed", y, true));
     out.strips.back().framed = true;
-    out.sentence = arrival(r) + ". The norm then evens the sizes of the " + count_of(x.size()) + ": length " +
+    out.sentence = arrival(r) + ". The norm evens the sizes of the " + count_of(x.size()) + ": length " +
                    length(x) + " becomes " + length(y) + ".";
     const float mean = r.config().norm == NormKind::layer_norm ? x.mean() : 0.0f;
     const float deviation = std::sqrt((x.array() - mean).square().mean() + r.config().norm_eps);
@@ -306,10 +307,13 @@ Node scale_step(const FollowRun& r) {
     if (k.score != k.before) worked += " ÷ " + two(double(r.steps.temperature)) + " (temperature)";
     out.worked_title = "The arithmetic of the bright column";
     out.worked = {worked, out.measure};
-    out.sentence =
-        (factor.empty() ? "This model does not divide: " : "Too large for softmax: " + factor + ", ") +
-        two(double(k.dot)) + (k.score == k.dot ? " stays" : " becomes " + out.measure) + "." +
-        hidden_words(r);
+    const std::string divides =
+        factor.empty() ? "This model does not divide: "
+        : factor.starts_with("÷")
+            ? "Divided by " + factor.substr(factor.find("√")) + ", so that softmax does not turn hard, "
+            : "Times " + factor.substr(factor.find("×") + 3) + ", ";
+    out.sentence = divides + two(double(k.dot)) + (k.score == k.dot ? " stays" : " becomes " + out.measure) +
+                   "." + hidden_words(r);
     return out;
 }
 

@@ -92,7 +92,7 @@ Stop look_back_stop(const FollowRun& r, const Copying& c) {
     const int source = c.source;
     const float weight = r.trace.pattern_rows(c.before.block, c.before.head, source, 1)(0, source - 1);
     Stop out = look_stop(r, "look back", c.before, source, weight);
-    out.title = said_at(r.words, source) + " looks back one word";
+    out.title = "look back one word";
     out.door = "positions";
     out.sentence = "Long before it is needed, " + said_at(r.words, source) +
                    " notes what stands before it: head " + head_name(r.config(), c.before) + " gives " +
@@ -107,7 +107,7 @@ Stop match_stop(const FollowRun& r, const Copying& c) {
     const Matrix row = r.trace.pattern_rows(c.head.block, c.head.head, r.query, 1);
     const float weight = row(0, c.source);
     Stop out = look_stop(r, "find the match", c.head, r.query, weight);
-    out.title = said_at(r.words, r.query) + " finds what followed last time";
+    out.title = "find what followed";
     out.door = "formation";
     out.sentence = "Now " + said(r.word()) + " asks who noted " + said(r.word()) + ". " +
                    said_at(r.words, c.source) + " did, and head " + head_name(r.config(), c.head) +
