@@ -258,6 +258,30 @@ void draw_follow(Scene& s, Rect area, const learn::Thread& thread, bool titled) 
     answer_thread(s, pen);
 }
 
+float draw_story_card(Scene& s, float x, float y, float width) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<PageRequest>();
+    const learn::Thread* thread = thread_of(found ? found->answer.page.get() : nullptr);
+    if (!thread) return y;
+    const std::string words =
+        thread->told
+            ? "Four stops: look back one word, find the match, copy what followed, then hide it and see."
+            : "No word was copied here.";
+    const float inside = width - 2 * gap::medium,
+                high = 44 + ui.text.wrapped_height(inside, kCaption, words) + gap::medium;
+    caption(ui, {x, y, width, size::line}, "First story");
+    const Rect card{x, y + size::line + gap::small, width, high};
+    const std::string path = "learn/follow/card";
+    const Hit hit = ui.control(path, card);
+    ui.fill(card, hit.hovered ? ui.colors->bg3 : ui.colors->bg2, size::popup_corner);
+    ui.frame(card, ui.colors->l2, 1, size::popup_corner);
+    write(ui, {card.x + gap::medium, card.y + gap::medium, inside, 20}, kBody, ui.colors->t1,
+          thread->question);
+    ui.text.draw_wrapped(card.x + gap::medium, card.y + 40, inside, kCaption, ui.colors->t2, words);
+    if (hit.clicked) s.send("follow step", std::to_string(learn::kFollowSteps + 1));
+    return card.bottom() + gap::small;
+}
+
 std::vector<Command> follow_commands() {
     const char *step = "in Follow a word: one step back or on", *end = "in Follow a word: first or last step";
     const auto returns = [](const CommandContext& c) {

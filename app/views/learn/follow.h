@@ -26,6 +26,9 @@ int chosen_step(const Session& session);
 /// Draws the thread with its player; `titled`: with a title line above it.
 void draw_follow(Scene& scene, Rect area, const learn::Thread& thread, bool titled);
 
+/// Draws the card of the story, below the list of stations; returns its bottom.
+float draw_story_card(Scene& scene, float x, float y, float width);
+
 std::vector<Command> follow_commands();
 
 }  // namespace headlight

@@ -126,7 +126,8 @@ bool draw_station_list(Scene& s, Rect area) {
     if (area.h >= listed + kGuessRoom) {
         y += gap::medium;
         ui.hairline(inside.x, y, inside.right(), y);
-        y = draw_guesses(s, inside.x, y + gap::medium, inside.w);
+        const bool follows = std::string_view(stations[shown].key) == kApart;
+        y = (follows ? draw_story_card : draw_guesses)(s, inside.x, y + gap::medium, inside.w);
     }
     const bool room = area.h >= listed + kGuessRoom + kTextRoom;
     if (room) {
