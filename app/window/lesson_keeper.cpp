@@ -9,7 +9,18 @@
 
 namespace headlight {
 
+namespace {
+
 using lessons::TaskKind;
+
+/// Whether a station's own question was answered by a guess.
+bool guessed(const Preferences& preferences, const std::string& station) {
+    return std::any_of(preferences.guesses.begin(), preferences.guesses.end(), [&](const std::string& guess) {
+        return guess.starts_with(station + " ") && !guess.ends_with(" shown");
+    });
+}
+
+}  // namespace
 
 /// Counts the time in which a task was worked on; a long pause counts as kLongestPause.
 void LessonKeeper::count_time() {
@@ -32,13 +43,15 @@ void LessonKeeper::place_head() {
         session.selection.choose(head->block, head->head);
 }
 
-/// A station without a question is read once its page was shown.
+/// A station without choices is done once its page was shown, or its own question answered.
 void LessonKeeper::note_reading() {
     LessonState& lesson = state_.session.of<LessonState>();
     const lessons::Task& task = lesson.task();
     if (task.kind != TaskKind::station || !task.choices.empty() || !state_.answer) return;
     const auto* page = state_.answer->found<PageRequest>();
-    if (page && page->asked.station == task.station && page->answer.page) lesson.answer = "read";
+    if (!page || page->asked.station != task.station || !page->answer.page) return;
+    lesson.answer = guessed(state_.session.preferences, task.station) ? "answered" : "read";
+    if (!task.answered) lesson.answer = "read";
 }
 
 void LessonKeeper::note_verdict() {

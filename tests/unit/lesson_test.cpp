@@ -117,6 +117,9 @@ TEST_CASE("lesson: each mistake in a file is one sentence that names the file an
     const Json station = {{"kind", "station"},  {"title", "t"}, {"text", "t"},
                           {"station", "masks"}, {"right", "c"}, {"choices", {"a", "b"}}};
     CHECK(lesson_says(lesson_refusal(lesson_json(station)), "“right” must be one of “choices”"));
+    Json both = station;
+    both["answered"] = true;
+    CHECK(lesson_says(lesson_refusal(lesson_json(both)), "either “answered” or “choices”"));
 }
 
 TEST_CASE("lesson: cells are counted where the mask leaves them open, each once") {
@@ -180,6 +183,15 @@ TEST_CASE("lesson: what has no answer yet, and what does not exist, is said") {
     CHECK((!same.tried && !same.met && lesson_says(same.says, "The model says “ball”")));
 }
 
+TEST_CASE("lesson: a station is read by its page, and its question by a guess") {
+    Json task = {{"kind", "station"}, {"title", "t"}, {"text", "t"}, {"station", "masks"}};
+    CHECK(!lesson_bench().judged(task, {}).tried);
+    CHECK(lesson_bench().judged(task, {"read"}).met);
+    task["answered"] = true;
+    CHECK(!lesson_bench().judged(task, {"read"}).met);
+    CHECK(lesson_bench().judged(task, {"answered"}).met);
+}
+
 TEST_CASE("lesson: changed words are those to change, add or drop") {
     CHECK(changed_words("a b c", "a b c") == 0);
     CHECK(changed_words("a b c", "a x c") == 1);
@@ -227,6 +239,13 @@ TEST_CASE("lesson: the example to start from has every kind of task, and each is
         CHECK((checked.trouble == "" && checked.solved.met));
     }
     CHECK(kinds.size() == task_kinds().size());
+}
+
+TEST_CASE("lesson: the example in the documents is the one that a teacher starts from") {
+    const std::string page = read_bytes(kTests.parent_path() / "docs/teaching.md");
+    const std::string open = "```json\n";
+    const size_t from = page.find(open) + open.size();
+    CHECK(page.substr(from, page.find("```", from) - from) == example_lesson_text());
 }
 
 TEST_CASE("lesson: the check says why a task cannot be judged") {

@@ -84,7 +84,9 @@ Result<CheckedTask> check_task(const Lesson& lesson, const Task& task,
     }
     const bool given = !task.solution.empty();
     if (!out.trouble.empty() || (!given && task.kind != TaskKind::station)) return out;
-    const std::vector<std::string> right{task.choices.empty() ? "read" : task.right};
+    const std::vector<std::string> right{!task.choices.empty() ? task.right
+                                         : task.answered       ? "answered"
+                                                               : "read"};
     TRY(out.solved, judge_words(lesson, task, given ? task.solution : right, own, pool));
     if (!out.solved.refusal.empty())
         out.trouble = "its solution cannot be judged: " + out.solved.refusal;

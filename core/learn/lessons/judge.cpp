@@ -308,13 +308,15 @@ Result<Verdict> judge_layer(const Runs& runs, const JudgeRequest& w, ThreadPool&
 Verdict judge_station(const JudgeRequest& w) {
     Verdict out;
     const bool asks = !w.task.choices.empty();
-    out.tried = !w.answer.empty();
-    out.used = asks ? w.answer : out.tried ? "read" : "";
-    out.met = out.tried && (asks ? w.answer == w.task.right : true);
+    out.tried = asks ? !w.answer.empty() : w.answer == (w.task.answered ? "answered" : "read");
+    out.used = out.tried ? w.answer : "";
+    out.met = out.tried && (!asks || w.answer == w.task.right);
     if (!out.tried)
-        out.says = asks ? "Choose an answer." : "Read the station.";
+        out.says = asks              ? "Choose an answer."
+                   : w.task.answered ? "Read the station, and answer its question."
+                                     : "Read the station.";
     else
-        out.says = !asks ? "Read." : out.met ? "Right." : "Not this one.";
+        out.says = !asks ? "Done." : out.met ? "Right." : "Not this one.";
     return out;
 }
 

@@ -38,7 +38,8 @@ struct Verdict {
 struct JudgeRequest {
     using Answer = Verdict;
     Task task;
-    std::string answer;      // head: "0.0"; look: a position; layer: its number; station: a choice, or "read"
+    std::string answer;      // head: "0.0"; look: a position; layer: its number; station: a choice, "read" or
+                             // "answered"
     std::string text, from;  // answer: the sentence as it is, and the lesson's
     bool operator==(const JudgeRequest&) const = default;
 };

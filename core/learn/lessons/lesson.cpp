@@ -30,7 +30,7 @@ const std::array<std::vector<std::string>, std::size(kKinds)> kKeysOf = {{
     {"query", "without_first"},
     {"word", "changes"},
     {"word"},
-    {"station", "choices", "right"},
+    {"station", "answered", "choices", "right"},
 }};
 
 /// Reads the fields of one object, and keeps the first error.
@@ -145,10 +145,12 @@ void read_layer(LessonReader& r, Task& t) { r.text("word", t.word, kMaxLine); }
 
 void read_station(LessonReader& r, Task& t) {
     r.text("station", t.station, kMaxLine, true);
+    r.flag("answered", t.answered);
     r.texts("choices", t.choices, 8, kMaxLine);
     r.text("right", t.right, kMaxLine);
     if (r.status() && !learn::find_station(t.station))
         r.fail("Learn has no station " + in_quotes(t.station) + "; “headlight learn --list” lists them.");
+    if (t.answered && !t.choices.empty()) r.fail("give either “answered” or “choices”.");
     const bool there = std::find(t.choices.begin(), t.choices.end(), t.right) != t.choices.end();
     if (t.choices.empty() ? !t.right.empty() : !there) r.fail("“right” must be one of “choices”.");
 }

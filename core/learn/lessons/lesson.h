@@ -49,6 +49,7 @@ struct Task {
     int changes = 1;   // answer: at most so many words differ from the lesson's sentence
 
     std::string station;               // station: its key in Learn
+    bool answered = false;             // its own first question is to be answered, not only read
     std::vector<std::string> choices;  // answers to the question in `text`; none: read it
     std::string right;                 // one of them
 
