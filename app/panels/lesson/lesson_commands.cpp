@@ -149,7 +149,17 @@ Status start_lesson(Session& session, const std::string& name) {
     return success();
 }
 
+namespace {
+
+/// Writes the time that was counted since the last try.
+void keep_results(Session& session) {
+    if (open_lesson_of(session)) write_results(session.of<LessonState>());
+}
+
+}  // namespace
+
 Status show_lesson(Session& session, const Model* open, const std::string& name) {
+    keep_results(session);
     TRY(Session begun, begin_lesson(session, name));
     TRY_STATUS(check_lesson_views(*begun.of<LessonState>().lesson, name));
     adopt(session, &begun, Adopted::document, open);
@@ -158,6 +168,7 @@ Status show_lesson(Session& session, const Model* open, const std::string& name)
 }
 
 Status close_lesson(Session& session, const Model* open) {
+    keep_results(session);
     TRY(Session left, leave_lesson(session));
     adopt(session, &left, Adopted::document, open);
     open_view_of(session);
