@@ -129,7 +129,8 @@ constexpr Verb kVerbs[] = {
      "headlight lesson\n"
      "headlight lesson check how-a-model-copies-a-word\n"
      "headlight lesson new -o mine.headlight-lesson.json\n"
-     "headlight lesson new heads-with-a-job -o heads.headlight-lesson.json",
+     "headlight lesson new heads-with-a-job -o heads.headlight-lesson.json\n"
+     "headlight lesson results FOLDER/*.results.json",
      declare_lesson},
     {"info", "print a model's configuration, shapes and parameter counts",
      "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},

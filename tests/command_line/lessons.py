@@ -61,3 +61,26 @@ def a_lesson_is_not_written_where_it_would_not_open():
     refused("Name a lesson to check", "lesson check")
     refused("goes with “lesson new”", "lesson check x -o", FOLDER / "x.headlight-lesson.json")
     refused("is not one of", "lesson wisdom", status=2)
+
+
+def results_of_a_class_are_one_table():
+    for number, who in enumerate(("Kim", "", "Zoë")):
+        tasks = [
+            {"title": "a", "done": True, "tries": number + 1, "hints": 0, "seconds": 60},
+            {"title": "b", "done": False, "tries": 0, "hints": 2, "seconds": 60},
+        ]
+        file = FOLDER / f"{number}.results.json"
+        root = {"format": "headlight-results", "version": 1, "lesson": "L", "who": who}
+        file.write_text(json.dumps({**root, "tasks": tasks}), encoding="utf-8")
+    files = [FOLDER / f"{number}.results.json" for number in range(3)]
+    lines = run("lesson results", *files).out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["Kim", "1.results.json", "Zoë"], lines
+    assert lines[3].split() == "Zoë 1 of 2 2 min 3✓ –".split(), lines
+    rows = run_json("lesson results --json", *files)["results"]
+    assert [row["tasks"][0]["tries"] for row in rows] == [1, 2, 3], rows
+    assert rows[0]["tasks"][1]["hints"] == 2, rows
+    other = json.loads(files[2].read_text(encoding="utf-8"))
+    files[2].write_text(json.dumps({**other, "lesson": "M"}), encoding="utf-8")
+    refused("name files of one lesson", "lesson results", *files)
+    run("lesson new -o", FOLDER / "other.headlight-lesson.json")
+    refused("does not hold results", "lesson results", FOLDER / "other.headlight-lesson.json")

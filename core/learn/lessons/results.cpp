@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/cast.h"
 #include "base/quoted.h"
@@ -105,26 +106,42 @@ bool is_open(const Lesson& lesson, const Results& results, int task) {
                        [](const TaskResult& one) { return one.done; });
 }
 
-Result<Results> parse_results(std::string_view text, const std::string& file, const Lesson& lesson) {
+Result<Results> read_results(std::string_view text, const std::string& file) {
+    if (text.size() > kMaxLessonBytes * 8) return Error{file + " is larger than 8 MB, which no results are."};
     TRY(const Json root, parse_json(text, file));
     const Error foreign{file + " does not hold results of a lesson; move it elsewhere."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", file));
     if (format != kResultsFormat) return foreign;
     TRY_STATUS(check_version(root, file));
-    Results out = no_results(lesson);
+    Results out;
+    TRY(out.lesson, json_string(root, "lesson", "", file));
     TRY(out.who, json_string(root, "who", "", file));
-    out.who = shortened(out.who, kMaxLine);
     TRY(out.began, json_string(root, "began", "", file));
     TRY(out.continued, json_string(root, "continued", "", file));
+    for (std::string* text_of : {&out.lesson, &out.who, &out.began, &out.continued})
+        *text_of = shortened(*text_of, kMaxLine);
     TRY(const int64_t current, json_integer(root, "current", 1, 1, kMaxTasks, file));
+    out.current = static_cast<int>(current) - 1;
     TRY(const Json tasks, json_list(root, "tasks", file));
+    if (isize(tasks) > kMaxTasks)
+        return Error{file + " lists " + std::to_string(tasks.size()) + " tasks; a lesson has at most " +
+                     std::to_string(kMaxTasks) + "."};
     for (const Json& row : tasks) {
-        TRY(TaskResult read, read_task_result(row, file));
-        for (TaskResult& task : out.tasks)
-            if (task.digest == read.digest) task = std::move(read);
+        TRY(TaskResult task, read_task_result(row, file));
+        out.tasks.push_back(std::move(task));
     }
-    out.current = std::clamp(static_cast<int>(current) - 1, 0, isize(lesson.tasks) - 1);
+    return out;
+}
+
+Result<Results> parse_results(std::string_view text, const std::string& file, const Lesson& lesson) {
+    TRY(Results read, read_results(text, file));
+    Results out = no_results(lesson);
+    std::tie(out.who, out.began, out.continued) = std::tie(read.who, read.began, read.continued);
+    for (TaskResult& task : out.tasks)
+        for (TaskResult& known : read.tasks)
+            if (task.digest == known.digest) task = known;
+    out.current = std::clamp(read.current, 0, isize(lesson.tasks) - 1);
     while (out.current > 0 && !is_open(lesson, out, out.current)) --out.current;
     return out;
 }
