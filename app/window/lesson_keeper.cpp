@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "panels/lesson/lesson.h"
 #include "parts/interventions.h"
@@ -77,15 +78,15 @@ void LessonKeeper::update() {
     note_reading();
     note_verdict();
     LessonState& lesson = state_.session.of<LessonState>();
-    if (!lesson.changed) return;
-    write_results(lesson);
+    if (!std::exchange(lesson.changed, false)) return;
+    if (state_.remembers()) write_results(lesson);  // a screenshot leaves no trace
     state_.want_frames(1);
 }
 
 void LessonKeeper::finish() {
     if (!open_lesson_of(state_.session)) return;
     update();
-    write_results(state_.session.of<LessonState>());
+    if (state_.remembers()) write_results(state_.session.of<LessonState>());
 }
 
 }  // namespace headlight
