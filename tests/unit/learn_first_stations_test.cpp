@@ -198,7 +198,7 @@ TEST_CASE("score functions and normalizers side by side") {
     REQUIRE(page);
     check_page(*page);
     const auto bars = blocks_of<BarRows>(*page);
-    REQUIRE(bars.size() == 2);
+    REQUIRE(bars.size() == 3);
     const learn::Plane angles = blocks_of<learn::Plane>(*page)[0];
     CHECK(angles.arrows);
     for (size_t i = 1; i < angles.points.size(); ++i) {  // q · k is the shadow on q times its length

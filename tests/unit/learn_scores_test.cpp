@@ -8,6 +8,7 @@
 #include "learn/nearest_tokens.h"
 #include "learn/normalizers.h"
 #include "learn/score_function_table.h"
+#include "learn/trained_scores.h"
 
 using namespace headlight;
 
@@ -212,4 +213,41 @@ TEST_CASE("learn scores: what dot and additive cost, by hand") {
     CHECK(additive.products == 5 * 4 * 5 + 2 * 3 * 5);
     CHECK(additive.tanhs == 30);
     CHECK(additive.kept == 36);
+}
+
+TEST_CASE("learn scores: an additive score is trained down the gradient of differences") {
+    const Matrix q = random_matrix(3, 4, 1), k = random_matrix(5, 4, 2);
+    Matrix target = Matrix::Constant(3, 5, 0.2f);
+    target.row(1) << 0.5f, 0.5f, 0, 0, std::numeric_limits<float>::quiet_NaN();  // a masked key
+    AdditiveScore score{random_matrix(2, 4, 3), random_matrix(2, 4, 4), random_matrix(2, 1, 5).col(0)};
+    const auto zero = [] { return AdditiveScore{Matrix::Zero(2, 4), Matrix::Zero(2, 4), Vector::Zero(2)}; };
+    AdditiveScore slopes = zero();
+    additive_loss(score, q, k, target, slopes);
+    constexpr float kStep = 1e-2f;
+    const auto difference = [&](float& value) {
+        AdditiveScore unused = zero();
+        const float at = value;
+        value = at + kStep;
+        const double more = additive_loss(score, q, k, target, unused);
+        value = at - kStep;
+        const double less = additive_loss(score, q, k, target, unused);
+        value = at;
+        return (more - less) / (2 * double(kStep));
+    };
+    for (Index i = 0; i < 8; ++i) {
+        CHECK(double(slopes.of_query.data()[i]) ==
+              doctest::Approx(difference(score.of_query.data()[i])).epsilon(0.02).scale(0.1));
+        CHECK(double(slopes.of_key.data()[i]) ==
+              doctest::Approx(difference(score.of_key.data()[i])).epsilon(0.02).scale(0.1));
+    }
+    CHECK(double(slopes.v[1]) == doctest::Approx(difference(score.v[1])).epsilon(0.02).scale(0.1));
+    // Two keys at ±1 of one number: it learns to look at the first, from ln 2 or so to nearly 0.
+    Matrix one(1, 1), two(2, 1), first(1, 2);
+    one << 1;
+    two << 1, -1;
+    first << 1, 0;
+    const TrainedScore trained = train_additive(one, two, first, 4, 200, 1);
+    CHECK(trained.losses.size() == 201);
+    CHECK(trained.losses.back() < 0.1f);
+    CHECK(trained.losses.back() < trained.losses.front());
 }

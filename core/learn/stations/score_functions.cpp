@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/quoted.h"
 #include "learn/normalizers.h"
@@ -11,6 +12,7 @@
 #include "learn/score_function_table.h"
 #include "learn/stations/query_key.h"
 #include "learn/stations/small_vectors.h"
+#include "learn/trained_scores.h"
 
 namespace headlight::learn {
 
@@ -64,6 +66,56 @@ BarRows by_normalizer(const QueryKey& input, int chosen) {
     return out;
 }
 
+/// Trains an additive score to look where the head looks; of long texts at the first words.
+struct LearnedScore {
+    BarRows bars;   // of the selected query: the head's weights, the network's before and after
+    Curves losses;  // by step
+};
+
+LearnedScore learned_score(const QueryKey& input, int seed) {
+    constexpr int kMostWords = 32, kHidden = 16, kSteps = 200;
+    const Index n = std::min<Index>(kMostWords, input.q.rows()),
+                m = std::min<Index>(kMostWords, input.k.rows());
+    const NormalizerKind& softmax = normalizers()[static_cast<int>(RowNormalizer::softmax)];
+    const Matrix scores = input.masked(scaled_dot_scores(input.q, input.k)).topLeftCorner(n, m);
+    const Matrix target = scores.array().isNaN().select(scores, normalize_rows(softmax, scores));
+    const Matrix q = input.q.topRows(n), k = input.k.topRows(m);
+    const Index query = std::min<Index>(input.query, n - 1);
+    LearnedScore out{
+        {.columns = {input.keys.begin(), input.keys.begin() + m}, .rows = {}, .cells = input.cells},
+        {.title = "Gradient descent teaches it where the head looks",
+         .x_is = "steps",
+         .y_is = "−Σ t log a, in nats"}};
+    out.bars.cells.keys.resize(std::min(out.bars.cells.keys.size(), size_t(m)));
+    const auto add = [&](const AdditiveScore& s, const std::string& title, const std::string& source) {
+        const Matrix hidden =
+            ((k * s.of_key.transpose()).rowwise() + (q.row(query) * s.of_query.transpose())).array().tanh();
+        Matrix row = (hidden * s.v).transpose();
+        for (Index j = 0; j < m; ++j)
+            if (std::isnan(target(query, j))) row(0, j) = target(query, j);
+        BarRows::Row bar = bar_row(row, normalize_rows(softmax, row), 0);
+        bar.title = title;
+        bar.formula = "vᵀ tanh(W₁ q + W₂ k), 16 hidden numbers";
+        bar.source = source;
+        bar.all.reset();
+        out.bars.rows.push_back(std::move(bar));
+    };
+    const TrainedScore trained = train_additive(q, k, target, kHidden, kSteps, narrow<unsigned>(seed)),
+                       random = train_additive(q, k, target, kHidden, 0, narrow<unsigned>(seed));
+    add(random.score, "Additive, random", "before training");
+    add(trained.score, "Additive, trained", std::to_string(kSteps) + " steps on this head's weights");
+    std::vector<float> steps(trained.losses.size());
+    std::iota(steps.begin(), steps.end(), 0.0f);
+    double least = 0;  // the entropy of the target: no network can go below it
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j)
+            if (target(i, j) > 0) least -= double(target(i, j)) * std::log(double(target(i, j))) / double(n);
+    out.losses.lines = {line_of("loss", steps, trained.losses),
+                        line_of("entropy of the head's weights: the least possible", {0, float(kSteps)},
+                                {float(least), float(least)}, true)};
+    return out;
+}
+
 /// Shows the query along the x axis and each key at its own angle to it, of its own length; every second one
 /// below, so that names have room.
 Plane angles(const QueryKey& input) {
@@ -109,7 +161,13 @@ Result<Page> score_functions_page(const StationInput& in, const ScoreFunctionsSt
     const BarRows scores = by_score(input, parameters(state, input), normalizers()[state.normalizer], pool);
     Page page;
     page.note = input.origin + "; W and v drawn at random";
-    page.blocks = {scores, angles(input), by_normalizer(input, state.normalizer), cost_table(input)};
+    LearnedScore learned = learned_score(input, state.seed);
+    page.blocks = {scores,
+                   angles(input),
+                   by_normalizer(input, state.normalizer),
+                   std::move(learned.bars),
+                   std::move(learned.losses),
+                   cost_table(input)};
     return page;
 }
 
