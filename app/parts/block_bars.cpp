@@ -76,8 +76,8 @@ std::string number_of_bar(double value, bool brief) {
     return brief && text.starts_with("0.") ? text.substr(1) : text;
 }
 
-void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row) {
-    const int largest = largest_of(row.values);
+void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row, bool lights) {
+    const int largest = lights ? largest_of(row.values) : -1;
     const BarScale scale = bar_scale(row.values);
     const float gap = c.step > 12 ? 3 : c.step > 4 ? 1 : 0;
     const bool brief = c.step < ui.text.width(kCaptionMono, "0.00") + 5;  // ".45"
@@ -141,7 +141,7 @@ void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& b
         x += kThumb + 20;
     }
     const float room = c.right - x;
-    if (const int i = largest_of(row.values); i >= 0 && i < isize(bars.columns)) {
+    if (const int i = bars.no_largest ? -1 : largest_of(row.values); i >= 0 && i < isize(bars.columns)) {
         ui.text.draw(x, y + 24, kBodyMono, ui.colors->accent_text,
                      ui.text.fitted(kBodyMono, bars.columns[i], room));
         ui.text.draw(x, y + 44, kBodyMono, ui.colors->t1, number(double(row.values[i]), 3));

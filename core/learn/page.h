@@ -43,7 +43,8 @@ struct BarRows {
     };
     std::vector<std::string> columns = {};  // labels
     std::vector<Row> rows = {};
-    Cells cells = {};  // keys empty: the columns are not tokens
+    Cells cells = {};         // keys empty: the columns are not tokens
+    bool no_largest = false;  // the largest bar says nothing: none is lit
 };
 
 /// Shows a matrix with labels as a heat map, with its values where they fit.

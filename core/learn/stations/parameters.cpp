@@ -83,7 +83,10 @@ Table model_table(const CountedModel& model) {
 BarRows share_bars(const CountedModel& model) {
     const MatrixCount c = matrix_count(model.config);
     const auto all = float(std::max<int64_t>(1, c.all()));
-    BarRows out{.columns = {"embedding", "attention", "MLP", "unembedding"}};
+    BarRows out{.columns = {"embedding", "attention", "MLP", "unembedding"},
+                .rows = {},
+                .cells = {},
+                .no_largest = true};
     out.rows.push_back({.title = "Shares of " + model.name,
                         .formula = "weights ÷ all weights",
                         .values = {float(c.embedding) / all, float(c.attention) / all, float(c.mlp) / all,

@@ -82,7 +82,7 @@ Steps written_steps(const std::vector<ReadWay>& ways) {
 }
 
 BarRows reference_bars(const std::vector<ReadWay>& ways) {
-    BarRows out{.columns = ways[0].reference.labels};
+    BarRows out{.columns = ways[0].reference.labels, .rows = {}, .cells = {}, .no_largest = true};
     for (const ReadWay& w : ways)
         out.rows.push_back({.title = w.way.title,
                             .formula = w.way.formula,
