@@ -172,7 +172,7 @@ float draw_bar_rows(BlockPen& pen, ImVec2 at, float width, const BarRows& bars) 
         if (ui.in_sight({at.x, y, width, kRowHigh})) {
             ui.hairline(at.x, y, c.right, y);
             draw_bar_name(pen, c, y, bars.rows[i]);
-            draw_bars_of(ui, c, y, bars.rows[i]);
+            draw_bars_of(ui, c, y, bars.rows[i], !bars.no_largest);
             draw_bar_side(pen, c, y, bars, bars.rows[i]);
         }
         answer_bars(pen, c, y, bars, i);
