@@ -81,8 +81,6 @@ Vector FollowRun::stage(ChainStep step) const {
 std::string FollowRun::block() const { return block_name(config(), head.block); }
 std::string FollowRun::label(int id) const { return prediction_label(*trace.model, id); }
 
-std::string said(const std::string& word) { return "“" + shortened(word, 24) + "”"; }
-
 std::string said_at(const std::vector<std::string>& words, int place) {
     static const char* const ordinals[] = {"first", "second", "third", "fourth", "fifth"};
     const std::string& word = words[place];

@@ -4,6 +4,7 @@
 #include "analysis/attention/block_chain.h"
 #include "analysis/attention/steps.h"
 #include "analysis/prediction/lens.h"
+#include "learn/questions/parts.h"
 #include "learn/station.h"
 
 namespace headlight::learn {
@@ -39,8 +40,6 @@ Result<FollowRun> follow_run(const StationInput& input, ThreadPool& pool);
 /// Bounds the keys that have a column; of longer texts, those with the most weight.
 inline constexpr int kMaxColumns = 20;
 
-/// “red”.
-std::string said(const std::string& word);
 /// “ball”, or the first “ball”, where a word stands several times.
 std::string said_at(const std::vector<std::string>& words, int place);
 /// "33.89", with U+2212 for minus.
