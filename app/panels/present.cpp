@@ -271,48 +271,59 @@ Status resume_presenting(CommandContext& c) {
     return can ? put_slide(c, *d.pending_slide) : success();
 }
 
-std::vector<Command> present_commands() {
+namespace {
+
+/// Sets what a slide keeps with its view.
+std::vector<Command> slide_fields() {
+    return {
+        row(
+            {"slide title TEXT", "Title of the slide", "name the slide shown last"},
+            [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideTitle, text); },
+            has_slides),
+        row(
+            {"slide note [TEXT]", "Note of the slide", "what to say with the slide shown last; never on it"},
+            [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideNote, text); },
+            has_slides),
+        row({"slide steps [on|off]", "Reveal the slide step by step",
+             "presented, the slide shown last begins with its title and sentence"},
+            set_steps, has_slides)};
+}
+
+std::vector<Command> slide_rows() {
     const char* walk = "of slides: previous or next";
-    return in_group(
-        "Display",
-        {also_called("slides, PowerPoint, full screen",
-                     row({"present", "Present", "present the view full screen; Esc exits", "F5"}, present,
-                         needs_sentence)),
-         also_called("presentation, reorder slides",
-                     row({"slides", "Slides", "arrange the slides: add, name, reorder, present"}, arrange,
-                         needs_sentence)),
-         row({"slide add", "Add a slide", "add the view as the last slide", "Shift+F5"}, add_slide,
-             needs_sentence),
-         row({"slide remove", "Remove slide", "remove the slide shown last"}, remove_slide, has_slides),
-         row({"slide move FROM TO", "Move a slide", "move a slide to a place: slide move 3 1"}, move_slide,
-             has_slides),
-         row(
-             {"slide title TEXT", "Title of the slide", "name the slide shown last"},
-             [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideTitle, text); },
-             has_slides),
-         row(
-             {"slide note [TEXT]", "Note of the slide", "what to say with the slide shown last; never on it"},
-             [](CommandContext& c, const std::string& text) { return set_in_slide(c, kSlideNote, text); },
-             has_slides),
-         also_called("PDF, handout, export slides",
-                     row({"slide save [PATH]", "Save slides as PDF",
-                          "while slides are shown: save all as a PDF", "Ctrl+S"},
-                         save_slides, walks_or_waits)),
-         row({"slide steps [on|off]", "Reveal the slide step by step",
-              "presented, the slide shown last begins with its title and sentence"},
-             set_steps, has_slides),
-         row({"slide go NUMBER", "Go to slide", "show a slide by its number"}, go_to_slide, has_slides),
-         row(
-             {"slide previous", "Previous slide", walk, "←, PgUp"},
-             [](CommandContext& c, const std::string&) { return step_slide(c, -1); }, walks),
-         row(
-             {"slide next", "Next slide", walk, "→, PgDn"},
-             [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks),
-         row({"slide reveal", "Reveal", "presenting: the rest, then the next slide", "Space"}, reveal,
-             presents),
-         row(
-             {"slide blank", "Blank screen", "presenting: a black screen", "B"},
-             [](CommandContext& c) { c.session.blank = !c.session.blank; }, presents)});
+    return {also_called("slides, PowerPoint, full screen",
+                        row({"present", "Present", "present the view full screen; Esc exits", "F5"}, present,
+                            needs_sentence)),
+            also_called("presentation, reorder slides",
+                        row({"slides", "Slides", "arrange the slides: add, name, reorder, present"}, arrange,
+                            needs_sentence)),
+            row({"slide add", "Add a slide", "add the view as the last slide", "Shift+F5"}, add_slide,
+                needs_sentence),
+            row({"slide remove", "Remove slide", "remove the slide shown last"}, remove_slide, has_slides),
+            row({"slide move FROM TO", "Move a slide", "move a slide to a place: slide move 3 1"}, move_slide,
+                has_slides),
+            also_called("PDF, handout, export slides",
+                        row({"slide save [PATH]", "Save slides as PDF",
+                             "while slides are shown: save all as a PDF", "Ctrl+S"},
+                            save_slides, walks_or_waits)),
+            row({"slide go NUMBER", "Go to slide", "show a slide by its number"}, go_to_slide, has_slides),
+            row(
+                {"slide previous", "Previous slide", walk, "←, PgUp"},
+                [](CommandContext& c, const std::string&) { return step_slide(c, -1); }, walks),
+            row(
+                {"slide next", "Next slide", walk, "→, PgDn"},
+                [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks),
+            row({"slide reveal", "Reveal", "presenting: the rest, then the next slide", "Space"}, reveal,
+                presents),
+            row(
+                {"slide blank", "Blank screen", "presenting: a black screen", "B"},
+                [](CommandContext& c) { c.session.blank = !c.session.blank; }, presents)};
+}
+
+}  // namespace
+
+std::vector<Command> present_commands() {
+    return in_group("Display", joined({slide_rows(), slide_fields()}));
 }
 
 }  // namespace headlight

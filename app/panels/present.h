@@ -42,7 +42,7 @@ struct SlideStrip {
 /// The size of a thumbnail, in points.
 inline constexpr float kThumbWide = 208, kThumbHigh = 130;
 
-/// What saves all slides as a PDF: where to, and which is shown to be drawn.
+/// Saves all slides as a PDF: where to, and which is shown to be drawn.
 struct SlidesPdf {
     std::string path;  // "": nothing is saved
     int next = -1;     // −1: not begun; the number of slides: they are written

@@ -90,7 +90,7 @@ struct SentenceResult {
     PerHead<HeadSummary> heads;
     std::string mask;                          // spelling of the model's mask token, if it has one
     std::vector<PredictedTokens> predictions;  // one per position where the model predicts
-    MetricPlace explained;     // where a metric is taken if nobody says where; of the unchanged run
+    MetricPlace explained;     // where a metric without a position is taken; of the unchanged run
     size_t tokens_in_all = 0;  // before truncation to the context
     bool complete = true;      // false: the beginning of a long text, while the rest is computed
     size_t bytes_read = 0, second_read = 0;  // of both texts, up to the last token kept

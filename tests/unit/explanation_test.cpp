@@ -157,7 +157,7 @@ TEST_CASE("explanation: without tags the steps go by depth, with plain names and
     const TagsOf none = [](AttentionHead) { return std::vector<HeadTag>{}; };
     const auto steps = explanation_steps(found, *run, none);
     REQUIRE(steps.size() >= 2);
-    CHECK((steps.front().name == "Read" && steps.back().name == "Write"));
+    CHECK((steps.front().name == "Read" && steps.back().name == "Answer"));
     std::vector<AttentionHead> all;
     for (const ExplanationStep& step : steps) {
         CHECK(!step.text.empty());

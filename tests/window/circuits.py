@@ -1,4 +1,4 @@
-"""Circuits of heads by their weights alone, and the origins of a score."""
+"""Circuits of heads by their weights alone and of a prediction, and the origins of a score."""
 
 from drive import Window
 from places import LILY, PROGRAM
@@ -100,3 +100,28 @@ def heads_of_a_translator_have_whole_names_in_small_windows(display):
         assert {"enc 0", "dec 2", "cross 2"} <= set(texts), texts
         pairs = [text for text in texts if " ← " in text and text != "reads ← writes"]
         assert len(pairs) == 6 and not any("…" in text for text in pairs), pairs
+
+
+def the_steps_of_a_circuit_are_walked(display):
+    """The arrows, a click on a step and Play; the strip of a window without inspector lists each
+    path."""
+    with Window(PROGRAM, display, "--view", "explain", "--text", LILY, size="1600x1000") as w:
+        w.wait(lambda r: r["explain_steps"] == ["Mark", "Find", "Copy"] and not r["busy"])
+        w.wait(lambda r: r["explain_path"].startswith("0.0 hands “ball” the word before it; "))
+        assert w.report()["explain_step"] == -1
+        w.key("Escape", "Right")
+        w.wait(lambda r: r["explain_step"] == 0)
+        w.key("Right")
+        w.wait(lambda r: r["explain_step"] == 1)
+        w.key("Left")
+        w.wait(lambda r: r["explain_step"] == 0)
+        w.click("explain/step/3")
+        w.wait(lambda r: r["explain_step"] == 2)
+        w.click("explain/step/3")
+        w.wait(lambda r: r["explain_step"] == -1)
+        w.click("explain/play")
+        w.wait(lambda r: r["explain_step"] == 0)
+    with Window(PROGRAM, display, "--view", "explain", "--text", LILY, size="1024x700") as w:
+        w.wait(lambda r: r["explain_steps"] and "explain/strip" in r["widgets"] and not r["busy"])
+        w.click("explain/path/next")
+        w.wait(lambda r: "explain/step/1" in r["widgets"] and "explain/step/2" not in r["widgets"])

@@ -55,31 +55,6 @@ def the_text_colored_by_a_query(display):
         w.wait(lambda r: r["text_first"] > 0)
 
 
-def the_steps_of_a_circuit_are_walked(display):
-    """The arrows, a click on a step and Play; the strip of a window without inspector lists each
-    path."""
-    with Window(PROGRAM, display, "--view", "explain", "--text", LILY, size="1600x1000") as w:
-        w.wait(lambda r: r["explain_steps"] == ["Mark", "Find", "Copy"] and not r["busy"])
-        w.wait(lambda r: r["explain_path"].startswith("0.0 hands “ball” the word before it; "))
-        assert w.report()["explain_step"] == -1
-        w.key("Escape", "Right")
-        w.wait(lambda r: r["explain_step"] == 0)
-        w.key("Right")
-        w.wait(lambda r: r["explain_step"] == 1)
-        w.key("Left")
-        w.wait(lambda r: r["explain_step"] == 0)
-        w.click("explain/step/3")
-        w.wait(lambda r: r["explain_step"] == 2)
-        w.click("explain/step/3")
-        w.wait(lambda r: r["explain_step"] == -1)
-        w.click("explain/play")
-        w.wait(lambda r: r["explain_step"] == 0)
-    with Window(PROGRAM, display, "--view", "explain", "--text", LILY, size="1024x700") as w:
-        w.wait(lambda r: r["explain_steps"] and "explain/strip" in r["widgets"] and not r["busy"])
-        w.click("explain/path/next")
-        w.wait(lambda r: "explain/step/1" in r["widgets"] and "explain/step/2" not in r["widgets"])
-
-
 def slides_are_kept_and_presented(display):
     """Views that were kept; presenting shows one alone, the arrows walk, no letter gets into the
     text, Esc leaves."""

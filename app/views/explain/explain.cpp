@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kMaxEdgesFrom = 100;
 
-/// What share of the metric a run keeps.
+/// Returns what share of the metric a run keeps.
 float kept_share(const Explanation& of, const MetricValues& v) {
     return of.metric.kind == MetricKind::difference ? v.value / of.clean.value
                                                     : v.probability / of.clean.probability;
@@ -114,7 +114,7 @@ void draw_threshold(Scene& s, Rect line, const Explanation& of) {
 
 void ExplainState::visit(FieldVisitor& v) {
     v.number("explain_from", edges_from, 0, kMaxEdgesFrom);
-    v.integer("explain_step", step, kAllSteps, kMostSteps - 1);
+    v.integer("explain_step", step, kAllSteps, kMaxSteps - 1);
     nlohmann::json names = nlohmann::json::array();
     for (const ExplanationStep& one : told.steps) names.push_back(one.name);
     v.report("explain_steps", names);

@@ -17,7 +17,7 @@ struct ExplainState {
     int step = kAllSteps;                   // that the others are dimmed for
     bool plays = false;                     // one step after the other
     double next_step = 0;                   // seconds, while it plays
-    static constexpr int kAllSteps = -1, kMostSteps = 4;
+    static constexpr int kAllSteps = -1, kMaxSteps = 4;
     /// The circuit in words, and what it was told from.
     struct Told {
         std::shared_ptr<const Explanation> of;

@@ -54,7 +54,7 @@ void place_column(Rect column, const std::vector<AttentionHead>& own, int number
 /// The first column stands in the middle; later ones go down like stairs, so that paths to the answer pass
 /// above them. Where there are too many heads for that, each column is spread over the height.
 void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& plan) {
-    constexpr float kLeastSlot = 52, kMostSlot = 92;
+    constexpr float kLeastSlot = 52, kMaxSlot = 92;
     std::vector<std::vector<AttentionHead>> columns;
     for (const AttentionHead head : of.heads) {
         if (columns.empty() || columns.back().front().block != head.block) columns.emplace_back();
@@ -63,7 +63,7 @@ void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& 
     const int count = isize(columns);
     int later = 0;
     for (int b = 1; b < count; ++b) later += isize(columns[size_t(b)]);
-    const float stair = std::min(kMostSlot, area.h / float(std::max(1, later)));
+    const float stair = std::min(kMaxSlot, area.h / float(std::max(1, later)));
     float top = area.y + std::max(0.0f, (area.h - stair * float(later)) * 0.25f);
     for (int b = 0; b < count; ++b) {
         const auto& own = columns[size_t(b)];
@@ -71,7 +71,7 @@ void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& 
         const int block = own.front().block;
         plan.column_wide = column.w;
         plan.columns.push_back({block, block_name(s.model()->config, block)});
-        const float even = std::min(kMostSlot, area.h / float(own.size()));
+        const float even = std::min(kMaxSlot, area.h / float(own.size()));
         const bool stairs = b > 0 && stair >= kLeastSlot;
         place_column(column, own, b, stairs ? top : area.middle_y() - even * float(own.size()) / 2,
                      stairs ? stair : even, plan);

@@ -35,7 +35,7 @@ void draw_step_name(Scene& s, Rect line, int i) {
     s.leave_text();
 }
 
-/// "Back", "Next" and "Play" from the left; returns what is left of the line.
+/// "Back", "Forward" and "Play" from the left; returns what is left of the line.
 Rect draw_step_buttons(Scene& s, Rect line) {
     Ui& ui = s.ui;
     auto& state = s.of<ExplainState>();
@@ -43,7 +43,7 @@ Rect draw_step_buttons(Scene& s, Rect line) {
         if (ui.button(path, take_left(line, kStepButton, gap::small), label)) s.send(command);
     };
     button("explain/back", "Back", "explain previous");
-    button("explain/next", "Next", "explain next");
+    button("explain/next", "Forward", "explain next");
     button("explain/play", state.plays ? "Pause" : "Play", "explain play");
     return line;
 }

@@ -202,24 +202,20 @@ Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, con
         out.sum = float(found.parts.sum());
         out.passes = found.points;
     };
-    const auto tick = [&] {
-        if (step) step(nullptr);
-    };
-    if (request.steps > 0) {
-        out.all_passes = request.steps;
-        TRY(const PathIntegral found, integrate_fixed(at, request.steps, tick));
-        take(found);
-        return success();
-    }
-    const PathBudget budget =
-        budget_of(runs.trace.config(), narrow<int>(runs.trace.token_count()), request.steps);
-    out.all_passes = budget.points;
     const auto seen = [&](const PathIntegral& now) {
         take(now);
         if (step) step(&out);
     };
+    const auto tick = [&] {
+        if (step) step(nullptr);
+    };
+    const PathBudget budget =
+        budget_of(runs.trace.config(), narrow<int>(runs.trace.token_count()), request.steps);
+    out.all_passes = request.steps > 0 ? request.steps : budget.points;
     TRY(const PathIntegral found,
-        integrate_adaptively(at, double(out.baseline_value), double(out.value), budget, tick, seen));
+        request.steps > 0
+            ? integrate_fixed(at, request.steps, tick)
+            : integrate_adaptively(at, double(out.baseline_value), double(out.value), budget, tick, seen));
     take(found);
     return success();
 }

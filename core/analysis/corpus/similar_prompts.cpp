@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMostNames = 4, kWordsOfName = 8, kLeastWords = 2;
+constexpr int kMaxNames = 4, kWordsOfName = 8, kLeastWords = 2;
 constexpr size_t kLeastLetters = 3;
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -55,7 +55,7 @@ public:
     Result<PromptTemplate> made() {
         PromptTemplate out;
         for (const std::string& word : wanted()) {
-            if (isize(named_) == kMostNames) break;
+            if (isize(named_) == kMaxNames) break;
             const std::vector<std::string> others = words_like(word);
             if (isize(others) < kLeastWords) continue;
             const std::string name(1, char('A' + isize(named_)));

@@ -68,6 +68,23 @@ Json words_json(const Explanation& e, const Trace& clean) {
     return out;
 }
 
+Json others_json(const Explanation& e, const Trace& clean) {
+    const ModelConfig& c = clean.config();
+    Json others = Json::array();
+    for (const OtherSentence& other : e.others) {
+        others.push_back({{"text", other.text},
+                          {"metric", metric_name(*clean.model, other.metric)},
+                          {"clean", values_json(other.clean)},
+                          {"only_these", values_json(other.only)},
+                          {"all_but_these", values_json(other.without)},
+                          {"effects", Json::array()}});
+        for (size_t i = 0; i < e.heads.size(); ++i)
+            others.back()["effects"].push_back(
+                {{"head", head_path(c, e.heads[i])}, {"effect", other.effects[i]}});
+    }
+    return others;
+}
+
 }  // namespace
 
 std::vector<NumberTable> explanation_numbers(const Explanation& e, const Trace& clean) {
@@ -116,18 +133,6 @@ Json explanation_json(const Explanation& e, const Trace& clean) {
             out["by"] = {{"queries", edge.by_queries}, {"keys", edge.by_keys}, {"values", edge.by_values}};
         edges.push_back(std::move(out));
     }
-    Json others = Json::array();
-    for (const OtherSentence& other : e.others) {
-        others.push_back({{"text", other.text},
-                          {"metric", metric_name(*clean.model, other.metric)},
-                          {"clean", values_json(other.clean)},
-                          {"only_these", values_json(other.only)},
-                          {"all_but_these", values_json(other.without)},
-                          {"effects", Json::array()}});
-        for (size_t i = 0; i < e.heads.size(); ++i)
-            others.back()["effects"].push_back(
-                {{"head", head_path(c, e.heads[i])}, {"effect", other.effects[i]}});
-    }
     Json out{{"metric", metric_name(*clean.model, e.metric)},
              {"clean", values_json(e.clean)},
              {"words", words_json(e, clean)},
@@ -137,7 +142,7 @@ Json explanation_json(const Explanation& e, const Trace& clean) {
              {"edges", std::move(edges)},
              {"only_these", values_json(e.only)},
              {"all_but_these", values_json(e.without)},
-             {"other_sentences", std::move(others)}};
+             {"other_sentences", others_json(e, clean)}};
     if (!e.others_refusal.empty()) out["other_sentences_refused"] = e.others_refusal;
     if (!e.words_refusal.empty()) out["words_refused"] = e.words_refusal;
     return out;

@@ -70,7 +70,8 @@ private:
         for (const PathEdge& edge : e_.edges) {
             const bool by_keys =
                 edge.token < 0 && !edge.to_answer && edge.effect > 0 && edge.by_keys >= 0.5f * edge.effect;
-            if (!by_keys || !has_tag(edge.from, "previous") || !(e_.direct[edge.to] > 0)) continue;
+            const bool within = !by_keys || config_.block(edge.to.block).key_stack() == output();
+            if (!by_keys || !within || !has_tag(edge.from, "previous") || !(e_.direct[edge.to] > 0)) continue;
             if (!mark_) mark_ = edge;
             if (!contains(markers_, edge.from)) markers_.push_back(edge.from);
             if (!contains(finders_, edge.to)) finders_.push_back(edge.to);
@@ -173,47 +174,54 @@ private:
     }
 
     std::vector<ExplanationStep> mark_find_copy() const {
-        const int stack = output();
         const auto [key, weights] = landed(finders_);
-        ExplanationStep mark{
-            "Mark",
-            subject(markers_) + (markers_.size() == 1 ? " hands" : " hand") + " each word the one before it",
-            markers_,
-            {},
-            false};
-        mark.text +=
+        return {mark_step(key), find_step(key, weights), copy_step(key >= 0 && is_answer(key))};
+    }
+
+    ExplanationStep mark_step(int key) const {
+        const int stack = output();
+        ExplanationStep out{"Mark", "", markers_, {}, false};
+        out.text =
+            subject(markers_) + (markers_.size() == 1 ? " hands" : " hand") + " each word the one before it";
+        out.text +=
             key < 1 ? "."
                     : ": " + place(stack, key) + " now knows that " + label(stack, key - 1) + " came first.";
-        add_words(mark);
-        ExplanationStep find{"Find",
-                             "From " + place(stack, position()) + ", " + subject(finders_, false) +
-                                 (finders_.size() == 1 ? " looks" : " look") + " for that mark",
-                             finders_,
-                             {{stack, position()}},
-                             false};
+        add_words(out);
+        return out;
+    }
+
+    ExplanationStep find_step(int key, const std::vector<float>& weights) const {
+        const int stack = output();
+        const bool one = finders_.size() == 1;
+        ExplanationStep out{"Find", "", finders_, {{stack, position()}}, false};
+        out.text = "From " + place(stack, position()) + ", " + subject(finders_, false) +
+                   (one ? " looks" : " look") + " for that mark";
         if (key >= 0) {
             std::vector<std::string> values;
             for (const float weight : weights) values.push_back(decimals(double(weight), 3));
-            find.text += " and " + std::string(finders_.size() == 1 ? "lands" : "land") + " on " +
-                         place(stack, key) + " with weight " + listed(values, "and");
-            find.words.push_back({stack, key});
+            out.text += std::string(one ? " and lands" : " and land") + " on " + place(stack, key) +
+                        " with weight " + listed(values, "and");
+            out.words.push_back({stack, key});
         }
-        find.text += ".";
-        const bool copies = key >= 0 && is_answer(key);
-        ExplanationStep copy{copies ? "Copy" : "Write", "", {}, {}, true};
+        out.text += ".";
+        return out;
+    }
+
+    ExplanationStep copy_step(bool copies) const {
+        ExplanationStep out{copies ? "Copy" : "Answer", "", {}, {}, true};
         HeadList others, against;
         for (const AttentionHead head : e_.heads)
             if (writes(head) && !contains(markers_, head)) {
-                copy.heads.push_back(head);
+                out.heads.push_back(head);
                 if (!contains(finders_, head)) (e_.direct[head] > 0 ? others : against).push_back(head);
             }
-        copy.text = std::string(finders_.size() == 1 ? "It writes " : "They write ") + answer() +
-                    " as the next word.";
+        out.text = std::string(finders_.size() == 1 ? "It writes " : "They write ") + answer() +
+                   " as the next word.";
         if (!others.empty())
-            copy.text += " " + subject(others) + (others.size() == 1 ? " supports it." : " support it.");
+            out.text += " " + subject(others) + (others.size() == 1 ? " supports it." : " support it.");
         if (!against.empty())
-            copy.text += " " + subject(against) + (against.size() == 1 ? " works" : " work") + " against it.";
-        return {mark, find, copy};
+            out.text += " " + subject(against) + (against.size() == 1 ? " works" : " work") + " against it.";
+        return out;
     }
 
     bool writes(AttentionHead head) const {
@@ -252,7 +260,7 @@ private:
         return out;
     }
 
-    /// What most heads of a step are tagged with, in one word; else by its place.
+    /// Names a step by what most of its heads are tagged with, else by its place.
     std::string depth_name(const std::vector<ExplanationStep>& all, size_t i) const {
         static const std::map<std::string_view, const char*> kNames{{"previous", "Mark"},
                                                                     {"induction", "Find"},
@@ -266,7 +274,7 @@ private:
                                           [&](const ExplanationStep& s) { return s.name == named.second; });
             if (!used && 2 * counts[named.first] > all[i].heads.size()) return named.second;
         }
-        return i + 1 == all.size() ? "Write" : i == 0 ? "Read" : i == 1 ? "Pass on" : "Pass on again";
+        return i + 1 == all.size() ? "Answer" : i == 0 ? "Read" : i == 1 ? "Pass on" : "Pass on again";
     }
 
     /// "Head 3.0 looks at earlier copies of the same token. They read …; …"

@@ -1,4 +1,4 @@
-// Chooses where a metric is taken if nobody says where.
+// Chooses the position of a metric that has none.
 #pragma once
 
 #include <string>
