@@ -1,5 +1,6 @@
 #include "session/examples.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "io/json.h"
@@ -16,6 +17,7 @@ std::vector<Example> read_examples() {
                        row["why"],
                        row.value("translate", false),
                        row.value("masks", false),
+                       row.value("others", false),
                        row.value("model", ""),
                        row.value("head", ""),
                        {row.value("query", 0), row.value("key", 0)}});
@@ -34,14 +36,18 @@ std::vector<Example> examples_for(const Model& model) {
     const Capabilities& can = model.config.can;
     const bool spells = model.tokenizer && model.config.mask_id >= 0;
     const std::string mask = spells ? (*model.tokenizer)->spelling(model.config.mask_id) : std::string(kMask);
+    const bool built_in = std::any_of(examples().begin(), examples().end(),
+                                      [&](const Example& e) { return e.model == model.name; });
     std::vector<Example> out;
     for (Example example : examples()) {
         if (example.translate != can.write_target || example.masks != can.fill_masks) continue;
+        if (example.others && built_in) continue;
         for (size_t at = example.text.find(kMask); at != std::string::npos;
              at = example.text.find(kMask, at + mask.size()))
             example.text.replace(at, kMask.size(), mask);
         out.push_back(std::move(example));
     }
+    std::stable_partition(out.begin(), out.end(), [](const Example& e) { return e.others; });
     return out;
 }
 

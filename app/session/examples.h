@@ -12,6 +12,7 @@ namespace headlight {
 struct Example {
     std::string text, why;
     bool translate, masks;     // for models that generate a target; that fill masks, each spelled [MASK] here
+    bool others;               // for models that are not built in, which know more words
     std::string model;         // the built-in model that shows it, by name; "": none
     std::string head;          // as options spell it
     std::pair<int, int> cell;  // query, key
@@ -20,7 +21,7 @@ struct Example {
 /// The rows of assets/sentences.json: add examples there.
 const std::vector<Example>& examples();
 
-/// Examples that suit a model, in order, each [MASK] in the model's own spelling.
+/// Examples that suit a model, in order, those for others first; each [MASK] in the model's own spelling.
 std::vector<Example> examples_for(const Model& model);
 
 struct Session;
