@@ -29,7 +29,7 @@ constexpr float kQuestions = 40, kQuestionsLow = 32, kHeaderLow = 32;
 constexpr float kLowWindow = 800, kNarrowWindow = 1180, kNarrowLesson = 900;
 /// Minimum sizes; below them a part is left out: the head list, the sentence bar's second line and the status
 /// bar, the view.
-constexpr float kMinCenter = 320, kMinHigh = 320, kMinView = 180;
+constexpr float kMinCenter = 420, kMinHigh = 320, kMinView = 180;
 constexpr float kOneLine = 52;  // height of the sentence bar with one line
 /// Size of the panels as a share of the window, with bounds.
 constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kMinLeft = 272, kMinRight = 288, kMaxPanel = 400;

@@ -221,7 +221,8 @@ void draw_ends(Ui& ui, const Diagram& d, const StackLayout& l, int index) {
                              : c.can.fill_masks          ? "each token, read in both directions"
                                                          : "the next token";
     write(ui, line_at(l.column, l.rail_bottom, size::line), kCaption, ui.colors->t2, reads);
-    write(ui, line_at(l.column, l.top - d.unit(gap::close), size::line), kCaption, ui.colors->t2, says);
+    write(ui, line_at(l.column, l.top - std::max(d.unit(gap::close), size::line / 2), size::line), kCaption,
+          ui.colors->t2, says);
 }
 
 /// Draws one stack; returns the hovered block, or null.

@@ -18,7 +18,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kHighestRow = 44, kLowestRow = 22,
+constexpr float kColumn = 64, kWidestColumn = 120, kRow = 28, kHighestRow = 44, kLowestRow = 22,
                 kLayerNames = 88, kPaging = 152;
 
 /// Returns the explained position: the metric's if chosen, else the focused query if it is of the stack that
