@@ -21,6 +21,7 @@ import folding
 import following
 import frames
 import golden
+import guesses
 import guide
 import hub_models
 import influencing
@@ -69,6 +70,7 @@ SUBJECTS = [
     circuits,
     corpora,
     tasks,
+    guesses,
     learning,
     following,
     lessons,

@@ -14,11 +14,15 @@ constexpr float kTextRoom = 230;          // height of a text
 constexpr float kGuessRoom = 110;         // height of the count of guesses
 constexpr const char* kApart = "follow";  // stands above the numbered stations
 
+bool is_learned(const Scene& s, const learn::Station& station) {
+    const auto& learned = s.session.preferences.learned;
+    return std::find(learned.begin(), learned.end(), station.key) != learned.end();
+}
+
 /// Draws a tick if the station was read, else its minutes; returns their room.
 void draw_station_end(Scene& s, Rect& line, const learn::Station& station, ImU32 ink) {
     Ui& ui = s.ui;
-    const auto& learned = s.session.preferences.learned;
-    if (std::find(learned.begin(), learned.end(), station.key) != learned.end()) {
+    if (is_learned(s, station)) {
         const ImVec2 c = take_right(line, 14, gap::small).middle();
         const ImVec2 tick[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 6, c.y - 4}};
         return ui.polyline(tick, ink, 1.5f);
@@ -57,6 +61,30 @@ void draw_tries_row(Scene& s, Rect r) {
     write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Things to try");
     ui.tooltip("learn/tries", h, "Shows things to try, below the views.");
     if (h.clicked) send_tries(s);
+}
+
+auto learned_stations(const Scene& s) {
+    const auto stations = learn::stations();
+    return std::count_if(stations.begin(), stations.end(),
+                         [&](const learn::Station& one) { return is_learned(s, one); });
+}
+
+/// Draws a row for each station from y down, and the one that leads to things to try; returns the bottom.
+float draw_station_rows(Scene& s, Rect area, float y, int shown) {
+    const auto stations = learn::stations();
+    const Rect inside = inset(area, size::panel_pad, 0);
+    int number = 0;
+    for (int i = 0; i < isize(stations); ++i, y += kStationRow) {
+        const bool apart = std::string_view(stations[i].key) == kApart;
+        draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), apart ? 0 : ++number,
+                         stations[i], i == shown);
+        if (!apart) continue;
+        y += gap::medium;
+        const float line = y + kStationRow - gap::close;
+        s.ui.hairline(inside.x, line, inside.right(), line);
+    }
+    draw_tries_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1));
+    return y + kStationRow;
 }
 
 /// Draws the symbols as small boxes with their meaning as tooltip.
@@ -102,26 +130,11 @@ bool draw_station_list(Scene& s, Rect area) {
     const int shown = narrow<int>(&state.shown() - stations.data());
     Rect below = area;
     Toolbar bar = title_toolbar(s, below, "learn/back", "Learn");
-    const auto learned = std::count_if(stations.begin(), stations.end(), [&](const learn::Station& one) {
-        const auto& keys = s.session.preferences.learned;
-        return std::find(keys.begin(), keys.end(), one.key) != keys.end();
-    });
     write(ui, bar.rest(), kCaptionMono, ui.colors->t3,
-          std::to_string(learned) + " of " + std::to_string(stations.size()), Flush::right);
+          std::to_string(learned_stations(s)) + " of " + std::to_string(stations.size()), Flush::right);
     ui.scroll_area(below);
-    float y = below.y - state.list_scroll;
     const Rect inside = inset(area, size::panel_pad, 0);
-    int number = 0;
-    for (int i = 0; i < isize(stations); ++i, y += kStationRow) {
-        const bool apart = std::string_view(stations[i].key) == kApart;
-        draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), apart ? 0 : ++number,
-                         stations[i], i == shown);
-        if (!apart) continue;
-        y += gap::medium;
-        ui.hairline(inside.x, y + kStationRow - gap::close, inside.right(), y + kStationRow - gap::close);
-    }
-    draw_tries_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1));
-    y += kStationRow;
+    float y = draw_station_rows(s, area, below.y - state.list_scroll, shown);
     const float listed = size::title_bar + kStationRow * float(stations.size() + 1) + gap::medium;
     if (area.h >= listed + kGuessRoom) {
         y += gap::medium;

@@ -9,7 +9,7 @@ namespace headlight {
 namespace {
 
 constexpr float kCardHigh = 88, kCardGap = 16, kCardCorner = 6, kLeastCard = 190, kKey = 20, kCoverHigh = 260;
-constexpr size_t kMostColumns = 128;  // beyond, the covered picture is one frame
+constexpr size_t kMaxColumns = 128;  // beyond, the covered picture is one frame
 
 /// Holds how one card is drawn.
 struct CardLook {
@@ -113,7 +113,7 @@ void dashed_frame(Ui& ui, Rect r) {
 
 /// Draws the empty columns of the picture, and their labels; returns the bottom.
 float draw_empty_columns(Ui& ui, Rect r, const std::vector<std::string>& columns) {
-    if (columns.empty() || columns.size() > kMostColumns) {
+    if (columns.empty() || columns.size() > kMaxColumns) {
         dashed_frame(ui, {r.x, r.y, r.w, kCoverHigh});
         return r.y + kCoverHigh;
     }

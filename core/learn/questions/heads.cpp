@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "analysis/prediction/predict.h"
 #include "base/quoted.h"
@@ -201,7 +202,7 @@ Questions ask_masks(const StationInput& in, const MasksState&, const Page& page,
     const std::string asker = open.query >= 0 ? said(open.keys[open.query]) : "The query";
     if (hidden == 0 || key < 0) {
         const std::string says = hidden == 0
-                                     ? "The mask hides nothing from " + asker + ": its row stays as it is."
+                                     ? "The mask hides nothing from " + asker + ": its row does not change."
                                      : "The mask hides every word from " + asker + ".";
         return std::vector<PageQuestion>{PageQuestion{.finding = says}};
     }
@@ -244,8 +245,8 @@ Questions ask_positions(const StationInput& in, const PositionsState&, const Pag
                      .columns = with.keys};
     const int right = left >= 2.0 / 3 ? 0 : left >= 1.0 / 3 ? 1 : 2;
     const char *const labels[] = {"most of it", "about half", "little of it"},
-                      *const reasons[] = {"the words are still the same", "it goes by words and by places",
-                                          "it goes by places"};
+                      *const reasons[] = {"the words are still the same", "it reads words and places",
+                                          "it reads places alone"};
     for (int i = 0; i < 3; ++i)
         out.cards.push_back({.label = labels[i], .reason = reasons[i], .value = i == right ? 1.0 : 0.0});
     if (before < 0.2) out.cards.clear();  // nothing to lose
@@ -295,30 +296,6 @@ Questions ask_hard_soft(const StationInput& in, const HardSoftState& state, cons
     q.finding = "Of " + std::to_string(state.draws) + (state.draws == 1 ? " draw, " : " draws, ") +
                 share_text(share) + " took " + other + ", to which softmax gives " + share_text(weight) + ".";
     q.why = "On average hard attention mixes like soft attention, but each draw passes on one word alone.";
-    return std::vector<PageQuestion>{std::move(q)};
-}
-
-Questions ask_three_uses(const StationInput&, const ThreeUsesState&, const Page& page, ThreadPool&) {
-    const Grid* grid = find_grid(page, "Decoder reads the encoder");
-    if (!grid) return std::vector<PageQuestion>();
-    AskedRow row;
-    std::string written;
-    float most = 0;
-    for (int r = 0; r < grid->values.rows(); ++r) {
-        const auto values = grid->values.row(r);
-        AskedRow one{grid->columns, {values.data(), values.data() + values.size()}};
-        const int key = one.largest();
-        const bool word = std::isalpha(static_cast<unsigned char>((grid->rows[r] + " ")[0])) != 0;
-        if (key < 0 || !word || grid->rows[r] == grid->columns[key] || one.shares[key] <= most) continue;
-        most = one.shares[key];
-        written = grid->rows[r];
-        row = std::move(one);
-    }
-    if (row.keys.empty()) return std::vector<PageQuestion>();
-    PageQuestion q =
-        which_key(row, "To write " + said(written) + ", which word of the source will the decoder read?");
-    q.finding = "To write " + said(written) + ", this head reads " + which_of(row, row.largest()) + " with " +
-                share_text(double(most)) + " of its weight.";
     return std::vector<PageQuestion>{std::move(q)};
 }
 

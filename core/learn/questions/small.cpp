@@ -27,11 +27,6 @@ void keep_four(PageQuestion& question) {
     mark_largest(question);
 }
 
-std::string lower_first(std::string text) {
-    if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-    return text;
-}
-
 /// Asks which of a table's rows has the largest number in a column.
 void add_row_cards(PageQuestion& question, const Table& table, int rows, int column,
                    const std::vector<std::string>& reasons) {
@@ -187,27 +182,6 @@ Questions ask_formation(const StationInput&, const FormationState&, const Page& 
                 " its score is halfway: " + decimals(double(line->y[right]), 2) + ", from " +
                 decimals(double(line->y.front()), 2) + " at first to " + decimals(double(most), 2) + ".";
     q.why = "The head is the best at " + line->name + ".";
-    return std::vector<PageQuestion>{std::move(q)};
-}
-
-Questions ask_seq2seq(const StationInput&, const Seq2seqState&, const Page& page, ThreadPool&) {
-    const Table* table = find_table(page, "What it writes");
-    if (!table || isize(table->rows) < 4) return std::vector<PageQuestion>();
-    const BarRows* bars = first_bars(page);
-    PageQuestion q{.text = "If the decoder may not read all words, which limit will hurt least?",
-                   .will_see = "What it writes under each limit, and how sure it is of each right token."};
-    for (int r = 1; r < isize(table->rows); ++r)
-        q.cards.push_back({.label = table->rows[r][0],
-                           .reason = bars && r < isize(bars->rows) ? bars->rows[r].formula : "",
-                           .value = table->values[r][2],
-                           .shown = table->rows[r][2]});
-    keep_four(q);
-    q.finding =
-        "Reading every word, it gives a reference token " + share_text(table->values[0][2]) + " on average";
-    for (int r = 1; r < isize(table->rows); ++r)
-        q.finding += (r + 1 < isize(table->rows) ? ", " : " and ") + lower_first(table->rows[r][0]) + " " +
-                     share_text(table->values[r][2]);
-    q.finding += ".";
     return std::vector<PageQuestion>{std::move(q)};
 }
 
