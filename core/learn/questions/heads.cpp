@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "analysis/prediction/predict.h"
@@ -38,6 +39,27 @@ AskedRow row_of_bars(const BarRows& bars, const BarRows::Row& row, bool one_text
     for (int i = 0; one_text && i < std::min(isize(keys), isize(bars.columns)); ++i)
         if (keys[i] == bars.cells.query) out.query = i;
     return out;
+}
+
+/// Returns the largest key but the query itself, if another is shown.
+int largest_other(AskedRow row) {
+    const int all = row.largest();
+    if (row.query >= 0) row.shares[row.query] = std::numeric_limits<float>::quiet_NaN();
+    const int other = row.largest();
+    return other >= 0 ? other : all;
+}
+
+/// Hides the query's own word, and later repeats of others with equal shares, which no one can tell apart.
+void hide_repeats(AskedRow& row) {
+    constexpr float kEqual = 1e-5f, kNothing = std::numeric_limits<float>::quiet_NaN();
+    const AskedRow all = row;
+    for (int key = 0; key < isize(row.keys); ++key) {
+        bool hidden = row.keys[key] == row.keys[row.query];
+        for (int before = 0; before < key; ++before)
+            hidden = hidden || (row.keys[before] == row.keys[key] &&
+                                std::abs(all.shares[before] - all.shares[key]) < kEqual);
+        if (hidden) row.shares[key] = kNothing;
+    }
 }
 
 /// The probabilities that two runs give what comes next.
@@ -121,10 +143,21 @@ void add_change_cards(PageQuestion& q, double change, const std::array<const cha
 }  // namespace
 
 Questions ask_no_weights(const StationInput&, const NoWeightsState&, const Page& page, ThreadPool&) {
-    const AskedRow row = marked_row(find_grid(page, "Weights A"));
+    AskedRow row = marked_row(find_grid(page, "Weights A"));
     if (row.query < 0 || isize(row.keys) < 2) return std::vector<PageQuestion>();
-    return std::vector<PageQuestion>{which_key(
-        row, "No matrix is learned. Which word will " + said(row.keys[row.query]) + " take most from?")};
+    const std::string asker = said(row.keys[row.query]);
+    double own = 0;
+    for (int key = 0; key < isize(row.keys); ++key)
+        if (row.keys[key] == row.keys[row.query]) own += double(row.shares[key]);
+    hide_repeats(row);
+    PageQuestion q =
+        which_key(row, "No matrix is learned. Which other word will " + asker + " take most from?");
+    const int best = row.largest();
+    q.finding = asker + " gives itself and its repeats " + share_text(own) + " of the weight";
+    q.finding += best < 0 ? "."
+                          : ", and of the others most, " + share_text(double(row.shares[best])) + ", to " +
+                                said(row.keys[best]) + ".";
+    return std::vector<PageQuestion>{std::move(q)};
 }
 
 Questions ask_qkv(const StationInput& in, const QkvState& state, const Page& page, ThreadPool& pool) {
@@ -198,7 +231,7 @@ Questions ask_masks(const StationInput& in, const MasksState&, const Page& page,
                    masked = row_of_bars(*bars, bars->rows[1], one_text(in));
     const auto hidden = std::count_if(masked.shares.begin(), masked.shares.end(),
                                       [](float share) { return std::isnan(share); });
-    const int key = masked.largest();
+    const int key = largest_other(masked);
     const std::string asker = open.query >= 0 ? said(open.keys[open.query]) : "The query";
     if (hidden == 0 || key < 0) {
         const std::string says = hidden == 0
@@ -255,8 +288,8 @@ Questions ask_positions(const StationInput& in, const PositionsState&, const Pag
     out.finding = "Without positions, " + asker + " gives " + other + " " + share_text(after) +
                   " instead of " + share_text(before) + ".";
     out.why = "It then looks most at " + (best == q ? "itself" : which_of(without, best)) + ", " +
-              share_text(double(without.shares[best])) + "; head " +
-              head_name(in.trace->config(), in.block, in.head) + ", " + reason_of(with, key) + ".";
+              share_text(double(without.shares[best])) + ". Head " +
+              head_name(in.trace->config(), in.block, in.head) + " looked at " + reason_of(with, key) + ".";
     return std::vector<PageQuestion>{std::move(out)};
 }
 

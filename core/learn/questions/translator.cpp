@@ -1,7 +1,9 @@
 // Asks about the stations of a translator.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
+#include "base/quoted.h"
 #include "learn/questions/ask.h"
 #include "learn/questions/parts.h"
 
@@ -12,6 +14,13 @@ namespace {
 std::string lower_first(std::string text) {
     if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
     return text;
+}
+
+/// exp(mean log p) of a row of probabilities.
+double mean_probability(const BarRows::Row& row) {
+    double sum = 0;
+    for (const float p : row.values) sum += std::log(std::max(double(p), 1e-30));
+    return row.values.empty() ? 0 : std::exp(sum / double(row.values.size()));
 }
 
 /// "Which article will be likeliest for “die Frau” with its noun hidden?" Asks where hiding moves most.
@@ -79,23 +88,25 @@ Questions ask_three_uses(const StationInput&, const ThreeUsesState&, const Page&
 }
 
 Questions ask_seq2seq(const StationInput&, const Seq2seqState&, const Page& page, ThreadPool&) {
-    const Table* table = find_table(page, "What it writes");
-    if (!table || isize(table->rows) < 4) return std::vector<PageQuestion>();
     const BarRows* bars = first_bars(page);
+    if (!bars || isize(bars->rows) < 3) return std::vector<PageQuestion>();
     PageQuestion q{.text = "If the decoder may not read all words, which limit will hurt least?",
-                   .will_see = "What it writes under each limit, and how sure it is of each right token."};
-    for (int r = 1; r < isize(table->rows); ++r)
-        q.cards.push_back({.label = table->rows[r][0],
-                           .reason = bars && r < isize(bars->rows) ? bars->rows[r].formula : "",
-                           .value = table->values[r][2],
-                           .shown = table->rows[r][2]});
-    mark_largest(q);
-    q.finding =
-        "Reading every word, it gives a reference token " + share_text(table->values[0][2]) + " on average";
-    for (int r = 1; r < isize(table->rows); ++r)
-        q.finding += (r + 1 < isize(table->rows) ? ", " : " and ") + lower_first(table->rows[r][0]) + " " +
-                     share_text(table->values[r][2]);
+                   .will_see = "What it writes under each limit, and how sure it is of each right token.",
+                   .columns = bars->columns};
+    q.finding = "Reading every word, it gives a reference token " +
+                share_text(mean_probability(bars->rows[0])) + " on average";
+    for (int r = 1; r < isize(bars->rows); ++r) {
+        const double p = mean_probability(bars->rows[r]);
+        q.finding += (r + 1 < isize(bars->rows) ? ", " : " and ") + lower_first(bars->rows[r].title) + " " +
+                     share_text(p);
+        if (isize(q.cards) < 4)
+            q.cards.push_back({.label = bars->rows[r].title,
+                               .reason = bars->rows[r].formula,
+                               .value = p,
+                               .shown = decimals(p, 3)});
+    }
     q.finding += ".";
+    mark_largest(q);
     return std::vector<PageQuestion>{std::move(q)};
 }
 

@@ -99,7 +99,9 @@ RatedQuery rate_hidden(const Trace& trace, AttentionHead head, const HeadRows& r
         const Vector weights = softmax_weights(Eigen::Map<const Vector>(scores.data(), isize(scores)));
         const float hidden = weights.tail(weights.size() - q - 1).sum(),
                     most = weights.head(q + 1).maxCoeff() / std::max(1 - hidden, 1e-6f);
-        if (hidden > 0.15f && hidden < 0.85f && most >= 0.3f) out.offer(hidden * (1 - hidden) * most, q);
+        if (hidden <= 0.15f || hidden >= 0.85f || most < 0.3f) continue;
+        const bool sink = rows.strongest(q) == 0;  // says less than a look at a word
+        out.offer(hidden * (1 - hidden) * most * (sink ? 0.25f : 1.0f), q);
     }
     return out;
 }
@@ -122,12 +124,22 @@ std::optional<TellingCell> telling_look(const Trace& trace, std::optional<Attent
             const bool apart = key > 0 && std::abs(key - q) > 1 && rows.word(key) && rows.word(q) &&
                                rows.labels[key] != rows.labels[q];
             if (!rows.stands_out(q, weight)) continue;
-            const float decides =
-                weight * std::log2(float(rows.seen[q]) + 1);  // among many keys it says more
+            const float decides = weight * std::log2(float(rows.seen[q]));  // among many keys it says more
             out.offer(decides + (apart ? 2 : key != q ? 1 : 0) * kBits, q);
         }
         return out;
     });
+}
+
+std::optional<TellingCell> telling_word(const Trace& trace, std::optional<AttentionHead> chosen,
+                                        ThreadPool& pool) {
+    auto out = telling_look(trace, chosen, pool);
+    if (!out) return out;
+    const auto labels = token_labels(trace, trace.config().block(out->head.block).stack);
+    const int count = std::min(isize(labels), trace.query_count(out->head.block));
+    for (int token = 0; token < count; ++token)
+        if (is_word(labels[token])) out->query = token;
+    return out;
 }
 
 std::optional<TellingCell> telling_scale(const Trace& trace, std::optional<AttentionHead> chosen,
@@ -140,7 +152,8 @@ std::optional<TellingCell> telling_scale(const Trace& trace, std::optional<Atten
                      divided = normalize_rows(softmax, x.masked(scaled_dot_scores(x.q, x.k)));
         RatedQuery out;
         for (int q = 1; q < rows.queries(); ++q)
-            if (rows.word(q)) out.offer(moved(plain, divided, q), q);
+            if (rows.word(q) && rows.stands_out(q, divided.row(q).maxCoeff()))
+                out.offer(moved(plain, divided, q), q);
         return out;
     });
 }
