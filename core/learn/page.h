@@ -146,6 +146,7 @@ struct PageQuestion {
     int right = -1;  // index of the right card
     std::string finding, why = "";
     std::vector<std::string> columns = {};  // of the covered picture; empty: a plain one
+    int asker = -1;                         // column of the word that asks; −1: none
 
     bool asks() const { return !cards.empty(); }
 };

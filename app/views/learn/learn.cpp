@@ -126,8 +126,8 @@ void tick_station(const Scene& s, const std::string& station) {
     if (std::find(learned.begin(), learned.end(), station) == learned.end()) s.send("learn done", station);
 }
 
-/// Returns the page's bottom.
-float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found) {
+/// Returns the page's bottom. `words`: the station's text stands on the page, below its finding.
+float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found, bool words) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
     const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
@@ -138,6 +138,7 @@ float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found)
                           width, page.questions[0]);
     if (!s.ui.on_page()) tick_station(s, found.asked.station);
     if (!page.questions.empty()) y = draw_first_question(s, x, y, width, found.asked.station, page);
+    if (words) y = draw_station_words(s, x, y, width, station) + gap::small;
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
     pen.symbols = page.symbols;
     if (!ui.on_page()) pen.focused = s.session.selection.focused();
@@ -175,10 +176,8 @@ void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn
     ui.scroll_area(below);
     const float begin = below.y - state.seen.y;
     float y = begin + 16;
-    if (words && !covered)
-        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
     if (!stays && !covered) y = draw_station_controls(s, area, y - 8, station, page) + 16;
-    if (found) y = draw_answer(s, area, y, *found);
+    if (found) y = draw_answer(s, area, y, *found, words);
     y = draw_foot(s, area.x + size::center_pad, y + gap::section, area.w - 2 * size::center_pad, page);
     ui.end_scroll_area();
     scrolled(ui, below, y + 24 - begin, state.seen);
@@ -204,7 +203,7 @@ void draw_learn(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
     const auto* found = s.found<PageRequest>();
     if (s.ui.on_page()) {
-        if (found) draw_answer(s, area, area.y, *found);
+        if (found) draw_answer(s, area, area.y, *found, false);
         return;
     }
     const learn::Station& station = found ? *learn::find_station(found->asked.station) : state.shown();

@@ -111,8 +111,15 @@ void dashed_frame(Ui& ui, Rect r) {
     dashed(ui, {r.right(), r.y}, {r.right(), r.bottom()});
 }
 
+/// Marks the column of the word that asks, and its label between top and bottom.
+void mark_asker(Ui& ui, Rect label, const std::string& word) {
+    ui.fill(label, ui.colors->accent_fill, size::corner);
+    write(ui, label, kCaptionMono, ui.colors->accent_text, word, Flush::center);
+}
+
 /// Draws the empty columns of the picture, and their labels; returns the bottom.
-float draw_empty_columns(Ui& ui, Rect r, const std::vector<std::string>& columns) {
+float draw_empty_columns(Ui& ui, Rect r, const learn::PageQuestion& question) {
+    const std::vector<std::string>& columns = question.columns;
     if (columns.empty() || columns.size() > kMaxColumns) {
         dashed_frame(ui, {r.x, r.y, r.w, kCoverHigh});
         return r.y + kCoverHigh;
@@ -120,6 +127,10 @@ float draw_empty_columns(Ui& ui, Rect r, const std::vector<std::string>& columns
     const float step = std::min(90.0f, r.w / float(columns.size())),
                 top = r.y + learn::column_labels_height(ui, columns, step);
     learn::draw_column_labels(ui, r.x, top, step, columns);
+    constexpr float kLevelLabels = 24;  // slanted ones are higher
+    if (question.asker >= 0 && question.asker < isize(columns) && top - r.y <= kLevelLabels)
+        mark_asker(ui, {r.x + step * float(question.asker) + 2, top - 22, step - 4, 20},
+                   columns[question.asker]);
     for (int i = 0; i < isize(columns); ++i)
         dashed_frame(ui, {r.x + step * float(i) + 1, top, std::max(1.0f, step - 2), kCoverHigh});
     return top + kCoverHigh;
@@ -160,7 +171,7 @@ float draw_cover(Scene& s, float x, float y, float width, const learn::PageQuest
     caption(ui, {x, y, width, size::line}, "What you will see");
     y += size::line + gap::tight;
     y += ui.text.draw_wrapped(x, y, width, kBody, ui.colors->t2, question.will_see) + gap::wide;
-    const float bottom = draw_empty_columns(ui, {x, y, width, 0}, question.columns);
+    const float bottom = draw_empty_columns(ui, {x, y, width, 0}, question);
     const Rect card = square_at({x + width / 2, bottom - kCoverHigh / 2}, 0);
     const Rect box{card.x - std::min(180.0f, width / 2), card.y - 36, std::min(360.0f, width), 72};
     ui.fill(box, ui.colors->bg2, kCardCorner);

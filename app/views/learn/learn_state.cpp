@@ -132,7 +132,8 @@ std::vector<Command> learn_commands() {
           moves_station("next station", "Next station", "↓", 1),
           pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
           pages({"learn down", "Learn: page down", scrolled, "PgDn"}, 0, 1, when_shown)},
-         follow_commands(), path_commands()});
+         follow_commands(),
+         path_commands()});
 }
 
 }  // namespace headlight

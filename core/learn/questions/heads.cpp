@@ -181,7 +181,8 @@ Questions ask_scores(const StationInput& in, const ScoreFunctionsState& state, c
     PageQuestion q{
         .text = "Same q, same k. Which formula will let " + asker + " look most at one word?",
         .will_see = "One row of bars for each formula. The taller its tallest bar, the sharper it is.",
-        .columns = bars->columns};
+        .columns = bars->columns,
+        .asker = asking};
     for (const char* title : {"Dot", "Scaled dot", "Cosine", "Additive"})
         if (const BarRows::Row* row = bar_titled(*bars, title))
             q.cards.push_back({.label = row->title,
@@ -213,7 +214,8 @@ Questions ask_scale(const StationInput& in, const ScaleState&, const Page& page,
         .text = asker + " looks most at " + which_of(divided, key) + ". How much will " +
                 which_of(divided, key) + " get if no score is divided by " + root + "?",
         .will_see = "The row twice: from the scores as the model divides them, and from q · k alone.",
-        .columns = divided.keys};
+        .columns = divided.keys,
+        .asker = divided.query};
     add_change_cards(
         q, after - before,
         {"the scores lie further apart", "the order of the scores stays", "larger scores even out"});
@@ -247,7 +249,8 @@ Questions ask_masks(const StationInput& in, const MasksState&, const Page& page,
     PageQuestion q{.text = "A mask hides " + number + " from " + asker + ". How much will " +
                            which_of(open, key) + " then get?",
                    .will_see = "The row of " + asker + " without a mask, and with it in three ways.",
-                   .columns = open.keys};
+                   .columns = open.keys,
+                   .asker = open.query};
     add_change_cards(q, after - before,
                      {"what the hidden words had is shared out", "only the hidden words change",
                       "a row with fewer words weighs less"});
@@ -275,7 +278,8 @@ Questions ask_positions(const StationInput& in, const PositionsState&, const Pag
     PageQuestion out{.text = "This head gives " + share_text(before) + " of " + asker + "’s weight to " +
                              other + ". How much stays if the model gets no positions?",
                      .will_see = "The head’s pattern with positions, without them, and with shuffled ones.",
-                     .columns = with.keys};
+                     .columns = with.keys,
+                     .asker = q};
     const int right = left >= 2.0 / 3 ? 0 : left >= 1.0 / 3 ? 1 : 2;
     const char *const labels[] = {"most of it", "about half", "little of it"},
                       *const reasons[] = {"the words are still the same", "it reads words and places",
@@ -313,7 +317,8 @@ Questions ask_hard_soft(const StationInput& in, const HardSoftState& state, cons
                            "often will it be " +
                            other + "?",
                    .will_see = "The row of " + asker + ", and how often each word was drawn.",
-                   .columns = row.keys};
+                   .columns = row.keys,
+                   .asker = row.query};
     const std::array<std::pair<const char*, double>, 3> guesses{
         {{"every time", 1.0}, {"as its weight says", weight}, {"like any other", even}}};
     const char* const reasons[] = {"it is the largest", "a draw follows the weights", "a draw is blind"};

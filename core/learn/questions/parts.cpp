@@ -151,7 +151,7 @@ void mark_largest(PageQuestion& question) {
 }
 
 PageQuestion which_key(const AskedRow& row, const std::string& text) {
-    PageQuestion out{.text = text, .columns = row.keys};
+    PageQuestion out{.text = text, .columns = row.keys, .asker = row.query};
     const int best = row.largest();
     if (best < 0) return out;
     add_key_cards(out, row);
