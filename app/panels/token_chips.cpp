@@ -9,6 +9,7 @@
 #include "io/json.h"
 #include "panels/token_menu.h"
 #include "parts/generation.h"
+#include "session/lesson.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -54,7 +55,9 @@ float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
 /// Draws a token's chip, colored by the hovered query's weight on it.
 Chip chip_of(const Scene& s, const ChipRow& row, int i) {
     const Ui& ui = s.ui;
-    const auto cell = s.shown_cell();
+    const LessonState* lesson = open_lesson_of(s.session);
+    const bool guesses = lesson && covers_view(*lesson);  // the key would be the answer
+    const auto cell = guesses ? std::nullopt : s.shown_cell();
     const bool query = cell && row.queries && cell->first == i, key = cell && row.keys && cell->second == i;
     Chip chip = token_chip(ui, s.sentence()->labels[row.stack][i],
                            query ? ChipRole::query

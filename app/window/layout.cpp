@@ -88,6 +88,8 @@ Places places_in(Scene& s, Rect w, const View* view) {
     p.alone = !p.lesson && view && view->fills_window() && (s.sentence() || view->of_model);
     p.closed = !p.lesson && view && view->panels == View::Panels::no_inspector && s.sentence();
     p.listed = w.w >= kMinLeft + kMinCenter;
+    if (p.lesson && p.narrow && w.w >= kMinRight + kMinCenter)
+        p.narrow = p.listed = false;  // the task goes first
     p.inspector = !p.alone && !p.closed && (!p.narrow || s.of<LayoutState>().inspector_over);
     const bool low = w.h < kLowWindow, lowest = w.h < kMinHigh;
     const float top = lowest ? kOneLine : low ? size::top_bar_low : size::top_bar;

@@ -147,7 +147,7 @@ TEST_CASE("lesson: a view that does not exist, and a broken file, leave everythi
     root["view"] = "hed";
     const std::string other = (b.folder.path / "other.headlight-lesson.json").string();
     write_bytes(other, root.dump());
-    CHECK(b.refused("lesson \"" + other + "\"").find("there is no view “hed”") != std::string::npos);
+    CHECK(b.refused("lesson \"" + other + "\"").find("there is no view \"hed\"") != std::string::npos);
     CHECK(b.refused("lesson nothing").find("nothing") != std::string::npos);
     CHECK(b.lesson().name == "copies.headlight-lesson.json");
 }

@@ -91,8 +91,9 @@ TEST_CASE("lesson: each mistake in a file is one sentence that names the file an
     CHECK(lesson_says(lesson_refusal(newer), "newer"));
     Json unknown = lesson_json(metric_task());
     unknown["tittle"] = "x";
-    CHECK(lesson_says(lesson_refusal(unknown), "x.json: the key “tittle” is unknown; a lesson has “format”"));
-    CHECK(lesson_says(lesson_refusal("belwo", 0.2), "x.json, task 1: the key “belwo” is unknown"));
+    CHECK(
+        lesson_says(lesson_refusal(unknown), "x.json: the key \"tittle\" is unknown; a lesson has “format”"));
+    CHECK(lesson_says(lesson_refusal("belwo", 0.2), "x.json, task 1: the key \"belwo\" is unknown"));
     CHECK(
         lesson_says(lesson_refusal("statistic", "previous"), "is unknown; a task of the kind “metric” has"));
     CHECK(lesson_says(lesson_refusal("kind", "guess"),
@@ -100,7 +101,7 @@ TEST_CASE("lesson: each mistake in a file is one sentence that names the file an
     CHECK(lesson_says(lesson_refusal("above", 0.2), "either “below” or “above”"));
     CHECK(lesson_says(lesson_refusal("by", "magic"), "it takes mask, ablate or either"));
     CHECK(lesson_says(lesson_refusal("at_most", -1), "outside 0"));
-    CHECK(lesson_says(lesson_refusal("title", ""), "“title” is missing"));
+    CHECK(lesson_says(lesson_refusal("title", ""), "\"title\" is missing"));
     CHECK(lesson_says(lesson_refusal("text", std::string(5000, 'x')), "at most 2000 are read"));
     CHECK(lesson_says(lesson_refusal("hints", 3), "must be a list"));
     CHECK(lesson_says(lesson_refusal("hints", {1}), "must hold strings only"));
@@ -111,7 +112,7 @@ TEST_CASE("lesson: each mistake in a file is one sentence that names the file an
     locked["locked"] = {{"interventions", true}};
     CHECK(lesson_says(lesson_refusal(locked), "needs interventions, which the lesson locks"));
     locked["locked"] = {{"modle", true}};
-    CHECK(lesson_says(lesson_refusal(locked), "x.json, locked: the key “modle” is unknown"));
+    CHECK(lesson_says(lesson_refusal(locked), "x.json, locked: the key \"modle\" is unknown"));
     const Json head = {{"kind", "head"}, {"title", "t"}, {"text", "t"}, {"statistic", "magic"}};
     CHECK(lesson_says(lesson_refusal(lesson_json(head)), "write entropy, previous"));
     const Json station = {{"kind", "station"},  {"title", "t"}, {"text", "t"},
@@ -144,6 +145,7 @@ TEST_CASE("lesson: the numbers of a metric task are the metric's, and its words 
     CHECK(one.says == "Not yet. One cell takes " + decimals(100 * (begin.value - one.value), 1) + " points.");
     CHECK(one.further == decimals(100 * (one.value - 0.1), 1) + " points to go.");
     CHECK(one.goal.place == doctest::Approx(0.1));
+    CHECK(one.goal.text == "10 %");
     const Verdict both = lesson_bench().judged(metric_task(), {"mask:16>4", "mask:16>10"});
     CHECK((both.met && both.count == 2 && both.value < 0.1));
     CHECK(both.says.starts_with("Done. Two cells take "));
@@ -181,6 +183,9 @@ TEST_CASE("lesson: what has no answer yet, and what does not exist, is said") {
     const Json answer = {{"kind", "answer"}, {"title", "t"}, {"text", "t"}, {"word", "kite"}};
     const Verdict same = lesson_bench().judged(answer, {kLilySentence});
     CHECK((!same.tried && !same.met && lesson_says(same.says, "The model says “ball”")));
+    const Verdict other =
+        lesson_bench().judged(answer, {"Lily had a red kite. Tom had a blue ball. Lily gave Tom the red"});
+    CHECK((other.met && other.used == "ball → kite" && other.count == 1));
 }
 
 TEST_CASE("lesson: a station is read by its page, and its question by a guess") {

@@ -129,7 +129,9 @@ std::string locks_text(const lessons::Locks& locks) {
     if (locks.sentence) all.emplace_back("sentence");
     if (locks.interventions) all.emplace_back("interventions");
     const auto views = locks.views.size();
-    if (views > 0) all.push_back(std::to_string(views) + (views == 1 ? " view" : " views"));
+    static constexpr const char* kNumbers[] = {"no", "one", "two", "three", "four", "five", "six"};
+    const std::string number = views < std::size(kNumbers) ? kNumbers[views] : std::to_string(views);
+    if (views > 0) all.push_back(number + (views == 1 ? " view" : " views"));
     if (all.empty()) return "";
     std::string text = listed(all, "and");
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));

@@ -195,7 +195,9 @@ float draw_task_foot(Scene& s, Rect area, const LessonState& lesson) {
     column.h -= gap::small;
     const Rect nothing = take_bottom(column, 18), saved = take_bottom(column, 18);
     caption(ui, nothing, "Nothing leaves this computer.");
-    caption(ui, saved, lesson.saving);
+    const std::string file = lesson.saved_in.filename().string();
+    caption(ui, saved,
+            file.empty() ? lesson.saving : first_that_fits(ui, kCaption, {lesson.saving, file}, saved.w));
     ui.tooltip("lesson/saved", ui.hit("lesson/saved", saved),
                lesson.saved_in.empty() ? lesson.saving : lesson.saved_in.string());
     Rect row = take_bottom(column, size::button, gap::small);
@@ -219,7 +221,9 @@ float draw_task_foot(Scene& s, Rect area, const LessonState& lesson) {
 
 void draw_task_title(Scene& s, Rect area, const LessonState& lesson) {
     Ui& ui = s.ui;
-    Rect line = inspector_line(ui, area);
+    Rect line = take_top(area, size::view_header);
+    ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
+    line = inset(line, size::inspector_pad, 0);
     const std::string judged = lesson.result().done ? "done" : "judged by the program";
     const float wide = ui.text.width(kCaption, judged);
     write(ui, take_right(line, wide), kCaption, lesson.result().done ? ui.colors->accent_text : ui.colors->t3,

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "analysis/attention/head_summary.h"
 #include "analysis/prediction/lens.h"
@@ -72,6 +74,7 @@ void place_on_bar(const Metric& m, double now, double before, double goal, Verdi
     out.now = shown(now);
     out.before = shown(before);
     out.goal = shown(goal);
+    if (out.goal.text.ends_with(".0 %")) out.goal.text.replace(out.goal.text.size() - 4, 2, "");
 }
 
 std::string quantity_of(const Model& model, const Metric& m) {
@@ -225,6 +228,28 @@ Result<Verdict> judge_look(const Runs& runs, const JudgeRequest& w) {
 
 // ---- answer
 
+std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream in(line);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// A word without the punctuation at its end.
+std::string bare_word(std::string word) {
+    while (word.size() > 1 && std::string_view(".,;:!?").find(word.back()) != std::string_view::npos)
+        word.pop_back();
+    return word;
+}
+
+/// "ball → kite" where words were changed in place; else the sentence.
+std::string changed_label(const std::string& from, const std::string& text) {
+    const auto a = words_of(from), b = words_of(text);
+    if (a.size() != b.size()) return text;
+    std::string out;
+    for (size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i]) out += (out.empty() ? "" : ", ") + bare_word(a[i]) + " → " + bare_word(b[i]);
+    return out;
+}
+
 Result<Verdict> judge_answer(const Runs& runs, const JudgeRequest& w, ThreadPool& pool) {
     const Trace& trace = runs.shown;
     const auto token = parse_token(*trace.model, w.task.word);
@@ -240,7 +265,7 @@ Result<Verdict> judge_answer(const Runs& runs, const JudgeRequest& w, ThreadPool
     out.now = {percent_text(now), float(now)};
     out.value = now;
     out.count = changed_words(w.from, w.text);
-    out.used = w.text;
+    out.used = changed_label(w.from, w.text);
     out.tried = out.count > 0;
     const bool says_it = top.id == *token, few = out.count <= w.task.changes;
     const bool intervened = runs.own != nullptr;
@@ -325,10 +350,6 @@ Verdict judge_station(const JudgeRequest& w) {
 bool is_answered(TaskKind kind) { return kind != TaskKind::metric && kind != TaskKind::answer; }
 
 int changed_words(const std::string& from, const std::string& text) {
-    const auto words_of = [](const std::string& line) {
-        std::istringstream in(line);
-        return std::vector<std::string>{std::istream_iterator<std::string>(in), {}};
-    };
     const auto a = words_of(from), b = words_of(text);
     if (a.size() * b.size() > (1u << 22)) return from == text ? 0 : 1 << 20;  // no lesson's sentence
     std::vector<int> row(b.size() + 1);                                       // Levenshtein 1966, over words
