@@ -10,7 +10,7 @@
 namespace headlight {
 
 RandomLayers::RandomLayers(int layers, int width, double gain, bool residual, unsigned seed)
-    : residual_(residual) {
+    : residual_(residual), branch_(residual ? 1 / std::sqrt(float(std::max(1, layers))) : 1) {
     Draws draws(seed);
     for (int i = 0; i < layers; ++i)
         w_.push_back(normal_matrix(width, width, gain / std::sqrt(double(width)), draws));
@@ -19,7 +19,7 @@ RandomLayers::RandomLayers(int layers, int width, double gain, bool residual, un
 std::vector<Vector> RandomLayers::forward(const Vector& x) const {
     std::vector<Vector> out{x};
     for (const Matrix& w : w_) {
-        Vector next = (w * out.back()).array().tanh();
+        Vector next = branch_ * (w * out.back()).array().tanh();
         if (residual_) next += out.back();
         out.push_back(std::move(next));
     }
@@ -30,14 +30,15 @@ std::vector<Vector> RandomLayers::gradients(const std::vector<Vector>& inputs, c
     std::vector<Vector> out(inputs.size(), top);
     for (int i = isize(w_) - 1; i >= 0; --i) {
         const Vector y = (w_[i] * inputs[i]).array().tanh();
-        out[i] = w_[i].transpose() * (out[i + 1].array() * (1 - y.array().square())).matrix();
+        out[i] = branch_ * w_[i].transpose() * (out[i + 1].array() * (1 - y.array().square())).matrix();
         if (residual_) out[i] += out[i + 1];
     }
     return out;
 }
 
 std::vector<float> gradient_by_depth(int layers, int width, bool residual, unsigned seed) {
-    const RandomLayers stack(layers, width, 1, residual, seed);
+    constexpr double kGain = 0.9;
+    const RandomLayers stack(layers, width, kGain, residual, seed);
     Draws draws(seed + 1);
     const Vector x = normal_matrix(width, 1, 1, draws).col(0);
     const Vector top = normal_matrix(width, 1, 1, draws).col(0).normalized();

@@ -7,7 +7,8 @@
 
 namespace headlight {
 
-/// Is x ← tanh(W x) layer by layer, or x ← x + tanh(W x); W [d, d] with entries of variance gain² ÷ d.
+/// Is x ← tanh(W x) layer by layer, or x ← x + tanh(W x) ÷ √layers, which keeps x of one size; W [d, d] with
+/// entries of variance gain² ÷ d.
 class RandomLayers {
 public:
     RandomLayers(int layers, int width, double gain, bool residual, unsigned seed);
@@ -20,6 +21,7 @@ public:
 private:
     std::vector<Matrix> w_;
     bool residual_;
+    float branch_;  // factor of tanh(W x)
 };
 
 /// [layers + 1]: the gradient's size after 0, 1, … layers down, of 1 at the top, for a random input.

@@ -107,7 +107,7 @@ void add_residual(Page& page) {
     std::vector<float> last;
     for (const bool residual : {true, false}) {
         const std::vector<float> sizes = gradient_by_depth(kLayers, kWidth, residual, kSeed);
-        curves.lines.push_back(line_of(residual ? "x + tanh(W x)" : "tanh(W x)", depth, sizes));
+        curves.lines.push_back(line_of(residual ? "x + tanh(W x) ÷ √layers" : "tanh(W x)", depth, sizes));
         last.push_back(sizes.back());
     }
     page.blocks.push_back(std::move(curves));

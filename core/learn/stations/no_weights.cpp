@@ -193,7 +193,10 @@ Move strongest_move(const WordVectors& w, const PlainAttention& a) {
     Move out;
     for (int i = 0; i < isize(w.words); ++i) {
         if (w.words[i] == w.words[w.query]) continue;
-        if (out.word < 0 || after[i] - before[i] > out.after - out.before) out = {i, before[i], after[i]};
+        constexpr float kAlike = 1e-4f;  // of equal moves, toward the word with more weight
+        const float more = after[i] - before[i] - (out.after - out.before);
+        const bool heavier = out.word >= 0 && a.weights(w.query, i) > a.weights(w.query, out.word);
+        if (out.word < 0 || more > kAlike || (more > -kAlike && heavier)) out = {i, before[i], after[i]};
     }
     return out;
 }
@@ -278,8 +281,9 @@ Words finding(const WordVectors& w, const PlainAttention& a) {
             " among them, have made-up numbers here: what they look at means nothing. Change the numbers, "
             "or open a model to get its own."};
     const Move move = strongest_move(w, a);
-    const std::string moved = move.word < 0 || move.after <= move.before
-                                  ? " now carries some of its context."
+    constexpr float kSeen = 0.005f;
+    const std::string moved = move.word < 0 || move.after < move.before + kSeen
+                                  ? " stays about where it was."
                                   : " moves toward " + in_quotes(w.words[move.word]) + ".";
     return {share + " and takes the rest from words with similar vectors: " + in_quotes(w.words[w.query]) +
             moved};

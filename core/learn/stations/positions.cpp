@@ -212,7 +212,8 @@ Result<std::optional<Curves>> later_curve(const StationInput& in, ThreadPool& po
     TRY(const LaterStarts found,
         measured.of(model, text.ids, [&] { return later_starts(model, text, pool, in.cancel); }));
     if (found.starts.size() < 2) return std::optional<Curves>();
-    Curves::Line line{.name = model->name + ", " + position_scheme(model->config.positions).title};
+    Curves::Line line{.name =
+                          model->name + ", " + position_scheme(model->config.positions).name + " positions"};
     for (const LaterStart& at : found.starts) {
         line.x.push_back(float(at.first));
         line.y.push_back(at.probability);
@@ -231,7 +232,7 @@ Words later_finding(const Curves& curve, const Model& model) {
     const auto& line = curve.lines[0];
     const bool learned = model.config.positions == PositionScheme::learned;
     return {"Beginning at " + std::to_string(int(line.x.back())) + ", p goes from " +
-            decimals(double(line.y.front()), 2) + " to " + decimals(double(line.y.back()), 2) +
+            decimals(double(line.y.front()), 3) + " to " + decimals(double(line.y.back()), 3) +
             (learned
                  ? ". These positions are a learned table: after its last row there is none."
                  : ". A position has a code at any length, but what training never showed need not work.")};

@@ -115,7 +115,7 @@ std::string small_origin(const std::vector<std::string>& words) {
 }
 
 Flattened flatten(const Matrix& vectors) {
-    constexpr float kLongest = 2.5f;
+    constexpr float kLongest = 2;
     const Matrix centered = vectors.rowwise() - vectors.colwise().mean();
     const Eigen::SelfAdjointEigenSolver<DoubleMatrix> solver(
         (centered * centered.transpose()).cast<double>());

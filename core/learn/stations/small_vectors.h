@@ -36,7 +36,7 @@ std::string small_origin(const std::vector<std::string>& words);
 
 /// Holds vectors flattened to three numbers each, rounded to tenths so that they can be read.
 struct Flattened {
-    Matrix vectors;  // [words, 3], the longest of length 2.5
+    Matrix vectors;  // [words, 3], the longest of length 2
     float kept = 0;  // share of the variance that they keep
 };
 /// Projects vectors [words, d] on their first three principal components.
