@@ -142,7 +142,7 @@ TEST_CASE("the neighbors of typed words are those of the model's table") {
     const auto& plane = std::get<learn::Plane>(blocks[1]);
     const auto& table = std::get<learn::Table>(blocks[2]);
     const auto pieces = embedding_space(*model, "zyzzyva", pool);
-    CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("“zyzzyva” has no vector of one token"));
+    CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("\"zyzzyva\" has no vector of one token"));
     CHECK(isize(table.rows) == 12);
     CHECK(table.values[0][2] >= table.values[1][2]);
     CHECK(table.values[0][2] < 1);

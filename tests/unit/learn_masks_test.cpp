@@ -79,6 +79,7 @@ TEST_CASE("learn masks: zeros after the softmax leave rows short of 1, padding h
     CHECK(std::isnan(row.values[5]));
     CHECK(row.values[3] > 0);
     state.hides = MasksState::Hides::nothing;
+    state.dropout = 0;
     const auto none = masks_page(open.input, state, pool);
     REQUIRE(none);
     for (const auto& way : std::get<BarRows>(none->blocks[0]).rows) CHECK(way.note == "sum 1.00");

@@ -121,11 +121,11 @@ TEST_CASE("learn scale: the page holds the sampled line within its errors beside
     input.model = trace->model.get();
     const auto page = scale_page(input, {}, pool);
     REQUIRE(page);
-    const auto& heads = std::get<learn::Table>(page->blocks[4]);
+    const auto& heads = std::get<learn::Table>(page->blocks[5]);
     CHECK(int(heads.rows.size()) == trace->config().heads(0));
-    CHECK(std::get<Curves>(page->blocks[1]).lines.back().x[0] == float(trace->config().d_head(0)));
+    CHECK(std::get<Curves>(page->blocks[2]).lines.back().x[0] == float(trace->config().d_head(0)));
     const std::string keys = ", up to " + std::to_string(trace->key_count(0)) + " keys";
-    CHECK(std::get<Curves>(page->blocks[2]).lines[3].name.ends_with(keys));  // beside curves of 16
+    CHECK(std::get<Curves>(page->blocks[3]).lines[3].name.ends_with(keys));  // beside curves of 16
 }
 
 TEST_CASE("learn scale: what is divided has one color in every plot, as what is not") {

@@ -115,7 +115,8 @@ bool shows_another_model(const Scene& s) {
 
 void type_sample(CommandContext& c) {
     const std::string& sample = learn::station_text(c.session.of<LearnState>().station).sample;
-    if (!c.session.document.text.empty() || !c.model() || c.model()->config.can.read_image) return;
+    if (c.sentence() || !c.session.document.text.empty() || !c.model() || c.model()->config.can.read_image)
+        return;
     c.host.set_text(TextName::sentence, sample);
 }
 

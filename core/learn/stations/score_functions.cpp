@@ -85,7 +85,7 @@ LearnedScore learned_score(const QueryKey& input, int seed) {
         {.columns = {input.keys.begin(), input.keys.begin() + m}, .rows = {}, .cells = input.cells},
         {.title = "Gradient descent teaches it where the head looks",
          .x_is = "steps",
-         .y_is = "−Σ t log a, in nats"}};
+         .y_is = "cross-entropy, in nats"}};
     out.bars.cells.keys.resize(std::min(out.bars.cells.keys.size(), size_t(m)));
     const auto add = [&](const AdditiveScore& s, const std::string& title, const std::string& source) {
         const Matrix hidden =
