@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "analysis/prediction/generate.h"
-#include "base/quoted.h"
 #include "learn/bottleneck.h"
+#include "learn/questions/parts.h"
 #include "learn/translation_choices.h"
 #include "model/input.h"
 
@@ -78,7 +78,7 @@ Result<LaterStarts> later_starts(const std::shared_ptr<const Model>& model, cons
         out.starts.push_back(at);
         out.last = first;
     }
-    if (!translates && !written.empty()) out.what = in_quotes(prediction_label(*model, written[0]));
+    if (!translates && !written.empty()) out.what = learn::said(prediction_label(*model, written[0]));
     return out;
 }
 

@@ -11,7 +11,7 @@ std::span<const Station> stations() {
         station<FollowState, follow_page>("follow", "stories", followed_head, "step"),
         station<DatabaseState, database_page, ask_database>("database", ""),
         station<WorkedExampleState, worked_example_page, ask_worked>("worked-example", ""),
-        station<NoWeightsState, no_weights_page, ask_no_weights>("no-weights", "stories", telling_word),
+        station<NoWeightsState, no_weights_page, ask_no_weights>("no-weights", "stories", telling_move),
         station<QkvState, qkv_page, ask_qkv>("qkv", "stories", telling_look),
         station<ScoreFunctionsState, score_functions_page, ask_scores>("score-functions", "stories",
                                                                        telling_look),

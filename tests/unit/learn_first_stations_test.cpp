@@ -106,6 +106,22 @@ TEST_CASE("words without numbers of their own get the model's, flattened, or are
     CHECK(v.rowwise().norm().maxCoeff() == doctest::Approx(2).epsilon(0.04));
 }
 
+TEST_CASE("attention without weights begins with the word that moves most") {
+    ThreadPool pool(2);
+    const auto trace = read_by_stories("Bark is very cute and he is a dog");
+    const auto cell = telling_move(*trace, std::nullopt, pool);
+    REQUIRE(cell.has_value());
+    StationInput input;
+    input.trace = trace.get();
+    input.model = trace->model.get();
+    input.text = "Bark is very cute and he is a dog";
+    input.query = cell->query;
+    const auto page = no_weights_page(input, {}, pool);
+    CHECK(blocks_of<learn::Words>(*page)[0].text.find(" moves toward “") != std::string::npos);
+    const auto table = blocks_of<learn::Table>(*page)[0];
+    CHECK(table.values[3][1] > table.values[2][1] + 0.02);  // cosine of Y, of V
+}
+
 TEST_CASE("flattened vectors keep a triangle as it is, and three numbers of four of a tetrahedron") {
     Matrix right(3, 5);
     right.setZero();
@@ -142,7 +158,7 @@ TEST_CASE("the neighbors of typed words are those of the model's table") {
     const auto& plane = std::get<learn::Plane>(blocks[1]);
     const auto& table = std::get<learn::Table>(blocks[2]);
     const auto pieces = embedding_space(*model, "zyzzyva", pool);
-    CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("\"zyzzyva\" has no vector of one token"));
+    CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("“zyzzyva” has no vector of one token"));
     CHECK(isize(table.rows) == 12);
     CHECK(table.values[0][2] >= table.values[1][2]);
     CHECK(table.values[0][2] < 1);

@@ -158,7 +158,7 @@ TEST_CASE("learn three uses: a page has the three patterns, the choices, the sen
     in.model = t.trace->model.get();
     const learn::Page page = *three_uses_page(in, {}, pool);
     REQUIRE(page.blocks.size() >= 6);
-    CHECK(std::get<learn::Words>(page.blocks[0]).text.starts_with("Hide \"tree\", and \"Der\" falls"));
+    CHECK(std::get<learn::Words>(page.blocks[0]).text.starts_with("Hide “tree”, and “Der” falls"));
     for (int i = 1; i < 4; ++i) CHECK(std::holds_alternative<learn::Grid>(page.blocks[i]));
     CHECK(std::get<learn::Grid>(page.blocks[3]).rows_are == "word that is being written");
     const auto& decoder = std::get<learn::Grid>(page.blocks[2]);

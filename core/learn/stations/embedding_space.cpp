@@ -11,6 +11,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "learn/nearest_tokens.h"
+#include "learn/questions/parts.h"
 
 namespace headlight::learn {
 
@@ -128,7 +129,7 @@ Grid asked_grid(const Space& space) {
 Words unknown_sentence(const std::vector<std::string>& words) {
     std::string all;
     for (size_t i = 0; i < words.size(); ++i)
-        all += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + in_quotes(words[i]);
+        all += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + said(words[i]);
     return {all + (words.size() == 1 ? " has" : " have") +
             " no vector of one token in the model's table: it reads such words in pieces."};
 }

@@ -131,17 +131,6 @@ std::optional<TellingCell> telling_look(const Trace& trace, std::optional<Attent
     });
 }
 
-std::optional<TellingCell> telling_word(const Trace& trace, std::optional<AttentionHead> chosen,
-                                        ThreadPool& pool) {
-    auto out = telling_look(trace, chosen, pool);
-    if (!out) return out;
-    const auto labels = token_labels(trace, trace.config().block(out->head.block).stack);
-    const int count = std::min(isize(labels), trace.query_count(out->head.block));
-    for (int token = 0; token < count; ++token)
-        if (is_word(labels[token])) out->query = token;
-    return out;
-}
-
 std::optional<TellingCell> telling_scale(const Trace& trace, std::optional<AttentionHead> chosen,
                                          ThreadPool& pool) {
     const NormalizerKind& softmax = normalizers()[static_cast<int>(RowNormalizer::softmax)];

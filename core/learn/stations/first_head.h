@@ -15,10 +15,6 @@ bool is_word(const std::string& label);
 std::optional<TellingCell> telling_look(const Trace& trace, std::optional<AttentionHead> chosen,
                                         ThreadPool& pool);
 
-/// Returns the same head, and the last word of the text.
-std::optional<TellingCell> telling_word(const Trace& trace, std::optional<AttentionHead> chosen,
-                                        ThreadPool& pool);
-
 /// Returns the word whose weights, not spread evenly, change most if q · k is not divided by √d.
 std::optional<TellingCell> telling_scale(const Trace& trace, std::optional<AttentionHead> chosen,
                                          ThreadPool& pool);

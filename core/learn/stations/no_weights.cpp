@@ -12,8 +12,10 @@
 #include "base/quoted.h"
 #include "learn/nearest_tokens.h"
 #include "learn/normalizers.h"
+#include "learn/questions/parts.h"
 #include "learn/score_function_table.h"
 #include "learn/stations/embedding_space.h"
+#include "learn/stations/first_head.h"
 #include "learn/stations/small_vectors.h"
 #include "model/heads.h"
 
@@ -250,8 +252,7 @@ Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention
                                         state.normalizer))},
             4);
     if (const Move move = strongest_move(w, a); move.word >= 0) {
-        const std::string pair =
-            "cosine of " + in_quotes(w.words[w.query]) + " with " + in_quotes(w.words[move.word]);
+        const std::string pair = "cosine of " + said(w.words[w.query]) + " with " + said(w.words[move.word]);
         add_row(out, pair + " before, of V", {double(move.before)}, 2);
         add_row(out, pair + " after, of Y", {double(move.after)}, 2);
     }
@@ -277,16 +278,15 @@ Words finding(const WordVectors& w, const PlainAttention& a) {
     if (spread < 0.2f) return {share + ": all weights are nearly even, Y nearly the mean of all words."};
     if (!w.made_up.empty())
         return {
-            share + ". But " + std::to_string(w.made_up.size()) + " words, " + in_quotes(w.made_up.front()) +
+            share + ". But " + std::to_string(w.made_up.size()) + " words, " + said(w.made_up.front()) +
             " among them, have made-up numbers here: what they look at means nothing. Change the numbers, "
             "or open a model to get its own."};
     const Move move = strongest_move(w, a);
     constexpr float kSeen = 0.005f;
     const std::string moved = move.word < 0 || move.after < move.before + kSeen
                                   ? " stays about where it was."
-                                  : " moves toward " + in_quotes(w.words[move.word]) + ".";
-    return {share + " and takes the rest from words with similar vectors: " + in_quotes(w.words[w.query]) +
-            moved};
+                                  : " moves toward " + said(w.words[move.word]) + ".";
+    return {share + " and takes the rest from words with similar vectors: " + said(w.words[w.query]) + moved};
 }
 
 }  // namespace
@@ -304,6 +304,27 @@ float change_by_shuffling(const Matrix& vectors, const std::vector<int>& order, 
     const Matrix before = attend_plainly(vectors, scores, normalizer).mixed;
     const Matrix after = attend_plainly(vectors(order, Eigen::all), scores, normalizer).mixed;
     return (after - before(order, Eigen::all)).cwiseAbs().maxCoeff();
+}
+
+std::optional<TellingCell> telling_move(const Trace& trace, std::optional<AttentionHead> chosen,
+                                        ThreadPool& pool) {
+    std::optional<TellingCell> out = telling_look(trace, chosen, pool);
+    const Sequence& read = trace.request.inputs.front();
+    if (!out || !trace.model->tokenizer || !trace.has_weights() || read.picture) return out;
+    StationInput in;
+    in.trace = &trace;
+    in.text = (*trace.model->tokenizer)->decode(read.ids);
+    WordVectors w = word_vectors(in, {});
+    const PlainAttention a = attend_plainly(w.vectors, NoWeightsState().scores, NoWeightsState().normalizer);
+    float most = 0;
+    for (w.query = 0; w.query < isize(w.cells.keys); ++w.query) {
+        const Move move = strongest_move(w, a);
+        if (w.cells.keys[w.query] < 0 || !is_word(w.words[w.query]) || move.word < 0) continue;
+        if (move.after - move.before <= most || !is_word(w.words[move.word])) continue;
+        most = move.after - move.before;
+        out->query = w.cells.keys[w.query];
+    }
+    return out;
 }
 
 Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state, ThreadPool& pool) {

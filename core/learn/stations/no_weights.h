@@ -18,6 +18,10 @@ struct NoWeightsState {
     void visit(ControlVisitor& v);
 };
 
+/// Returns the word whose Y moves most toward another word.
+std::optional<TellingCell> telling_move(const Trace& trace, std::optional<AttentionHead> chosen,
+                                        ThreadPool& pool);
+
 Result<Page> no_weights_page(const StationInput& input, const NoWeightsState& state, ThreadPool& pool);
 
 /// Computes attention without weights (the first of the articles): every word attends to every other one.

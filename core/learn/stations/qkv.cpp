@@ -11,6 +11,7 @@
 #include "io/numbers.h"
 #include "learn/heads_of_words.h"
 #include "learn/normalizers.h"
+#include "learn/questions/parts.h"
 #include "learn/score_function_table.h"
 #include "learn/stations/qkv_heads.h"
 #include "learn/stations/small_vectors.h"
@@ -100,7 +101,7 @@ std::optional<BarRows> heads_apart(const StationInput& in) {
         const Vector row = found->rows.row(i).transpose();
         const std::string name = head_name(c, head.head);
         out.rows.push_back({.title = "Head " + name,
-                            .formula = "looks most at " + in_quotes(found->words[head.word]),
+                            .formula = "looks most at " + said(found->words[head.word]),
                             .source = decimals(double(head.weight), 2) + ", the most of all heads",
                             .values = {row.begin(), row.end()},
                             .note = note(row)});

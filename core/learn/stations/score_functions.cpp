@@ -119,7 +119,7 @@ LearnedScore learned_score(const QueryKey& input, int seed) {
 /// Shows the query along the x axis and each key at its own angle to it, of its own length; every second one
 /// below, so that names have room.
 Plane angles(const QueryKey& input) {
-    constexpr int kMost = 12;
+    constexpr int kMost = 6;  // names of more would cover each other
     const Eigen::RowVectorXf q = input.q.row(input.query);
     const Eigen::RowVectorXf cosine = cosines(q, input.k).row(0);
     std::vector<int> keys;
@@ -127,7 +127,7 @@ Plane angles(const QueryKey& input) {
         if (input.allowed[input.query][i]) keys.push_back(i);
     std::stable_sort(keys.begin(), keys.end(), [&](int a, int b) { return cosine[a] > cosine[b]; });
     keys.resize(std::min(kMost, isize(keys)));
-    Plane out{.title = "Each key at its angle to q: the smaller, the larger q · k",
+    Plane out{.title = "The keys nearest to q, each at its angle: the smaller, the larger q · k",
               .points = {{"q of " + input.queries[input.query], q.norm(), 0, true}},
               .arrows = true};
     for (int i = 0; i < isize(keys); ++i) {

@@ -13,6 +13,8 @@
 #include "learn/block_parts.h"
 #include "learn/once_per_model.h"
 #include "learn/page_parts.h"
+#include "learn/questions/parts.h"
+#include "learn/stations/first_head.h"
 #include "learn/translation_choices.h"
 
 namespace headlight::learn {
@@ -114,7 +116,7 @@ BarRows::Row article_row(const Translated& t, const Matrix& pattern, const Artic
     const auto row = pattern.row(article.choice.row);
     std::string hidden;
     if (article.noun)
-        hidden = in_quotes(article.noun->source) + " hidden: " + decimals(double(article.after()), 2);
+        hidden = said(article.noun->source) + " hidden: " + decimals(double(article.after()), 2);
     return {.title = article.name(t),
             .formula = choice_text(article.choice),
             .source = hidden,
@@ -135,7 +137,7 @@ Table noun_table(const Translated& t, const std::vector<Article>& articles) {
     for (const Article& a : articles) {
         add(a.name(t), a.choice.probabilities, t.ids[a.choice.row]);
         if (a.noun)
-            add(a.name(t) + ", " + in_quotes(a.noun->source) + " hidden", a.noun->probabilities,
+            add(a.name(t) + ", " + said(a.noun->source) + " hidden", a.noun->probabilities,
                 a.noun->most_probable);
     }
     return out;
@@ -154,17 +156,12 @@ std::optional<Words> noun_finding(const Translated& t, const std::vector<Article
     if (!told) return std::nullopt;
     const std::string fall =
         " from " + decimals(double(told->before()), 2) + " to " + decimals(double(told->after()), 2);
-    const std::string article = in_quotes(t.written[told->choice.row]);
+    const std::string article = said(t.written[told->choice.row]);
     return Words{
-        "Hide " + in_quotes(told->noun->source) + ", and " + article + " falls" + fall +
+        "Hide " + said(told->noun->source) + ", and " + article + " falls" + fall +
         (told->changes(t)
-             ? ": it writes " + in_quotes(prediction_label(*t.trace->model, told->noun->most_probable)) + "."
+             ? ": it writes " + said(prediction_label(*t.trace->model, told->noun->most_probable)) + "."
              : " and stays: other words of this sentence still tell.")};
-}
-
-bool is_word(const std::string& label) {
-    return std::any_of(label.begin(), label.end(),
-                       [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
 /// Shows each source token's largest weight from a written one, and names the least.
@@ -179,12 +176,11 @@ BarRows::Row least_row(const Translated& t, const Matrix& pattern) {
         pattern.row(row).maxCoeff(&strongest);
         dropped = strongest != min;
     }
-    return {
-        .title = "Looked at least",
-        .formula = "largest weight of each column",
-        .source = dropped ? in_quotes(t.source[min]) + " is no row's strongest" : "",
-        .values = {max.begin(), max.end()},
-        .note = min < 0 ? "" : "least: " + in_quotes(t.source[min]) + " " + decimals(double(max[min]), 2)};
+    return {.title = "Looked at least",
+            .formula = "largest weight of each column",
+            .source = dropped ? said(t.source[min]) + " is no row's strongest" : "",
+            .values = {max.begin(), max.end()},
+            .note = min < 0 ? "" : "least: " + said(t.source[min]) + " " + decimals(double(max[min]), 2)};
 }
 
 BarRows choice_bars(const Translated& t, const Matrix& cross, const std::vector<Article>& articles) {

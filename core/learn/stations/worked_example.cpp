@@ -128,7 +128,7 @@ Grid slopes_grid(const WorkedAttention& a) {
         weights.push_back(numbered("a", i + 1));
         scores.push_back(numbered("s", i + 1));
     }
-    return {.title = "How each weight answers each score, ∂a ÷ ∂s",
+    return {.title = "Slopes ∂a ÷ ∂s",
             .rows_are = "weight",
             .columns_are = "score",
             .rows = std::move(weights),
