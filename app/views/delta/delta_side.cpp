@@ -40,13 +40,14 @@ void draw_next_by_layer(Scene& s, SidePanel& c, const DeltaSplit& split, int lay
                int(i) == layer + 1});
 }
 
-constexpr float kAdds = 62;  // width of a head's contribution
+constexpr float kAdds = 50;  // width of a head's contribution
 
 void draw_promoted_by_head(Scene& s, SidePanel& c, const Found<DeltaSplitRequest>& found) {
+    constexpr float kWidestNamed = 60;
     const DeltaSplit& split = found.answer;
-    if (!c.fold("promoted", "Promoted by each head",
-                "Δ logit " + explained_text(*s.model(), split.token, split.against)))
-        return;
+    const std::string of = explained_text(*s.model(), split.token, split.against);
+    if (!c.fold("promoted", "Promoted by each head", "Δ logit " + of)) return;
+    const float named = c.ui.text.width(kCaptionMono, of);  // the number is of this token, not of the chips
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
         for (const int id : found.answer.promoted_by_head[h]) tokens.push_back(listed_label(*s.model(), id));
@@ -55,8 +56,10 @@ void draw_promoted_by_head(Scene& s, SidePanel& c, const Found<DeltaSplitRequest
         Rect line = c.line();
         write(c.ui, take_left(line, room), kBodyMono, c.ui.colors->t2, name);
         const float adds = found.answer.explained_by_head[h];
-        write(c.ui, take_right(line, kAdds, gap::small), kCaptionMono, c.ui.colors->t2,
+        write(c.ui, take_right(line, kAdds, gap::tight), kCaptionMono, c.ui.colors->t2,
               effect_text(MetricKind::logit, adds), Flush::right);
+        if (named <= kWidestNamed)
+            write(c.ui, take_right(line, named, gap::small), kCaptionMono, c.ui.colors->t3, of);
         draw_token_row(c.ui, line, tokens, c.ui.colors->plus);
     }
 }
