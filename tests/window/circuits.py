@@ -52,7 +52,7 @@ def each_block_of_a_translator_is_named_above_its_heads(display):
     for size in ("1024x700", "1600x1000"):
         options = ["--model", "translator", "--text", "", "--view", "circuits", "--report-texts"]
         with Window(PROGRAM, display, *options, size=size) as w:
-            r = w.wait(lambda r: "circuits/map" in r["widgets"] and not r["busy"])
+            r = w.wait(lambda r: "circuits/map" in r["widgets"] and not r["busy"], 60)
             for kind in ("enc", "dec", "cross"):
                 assert kind in r["texts"], r["texts"]
             assert all(r["texts"].count(n) >= 3 for n in "012"), r["texts"]

@@ -88,7 +88,7 @@ def example_texts_are_read_by_a_click(display):
     with Window(PROGRAM, display, "--text", LILY, "--view", "corpus", "--report-texts") as w:
         w.settled()
         w.click("corpus/example")
-        r = w.wait(lambda r: any("60 texts" in text for text in r["texts"]), 60)
+        r = w.wait(lambda r: any(text.startswith("60 texts · ") for text in r["texts"]), 60)
         assert any("example texts" in text for text in r["texts"]), r["texts"]
 
 
