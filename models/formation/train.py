@@ -27,7 +27,7 @@ from safetensors.torch import save_file
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from training import make_optimizers, read_stories, train_tokenizer
+from training import fast_arithmetic, make_optimizers, read_stories, train_tokenizer
 
 LAYERS, HEADS, WIDTH, HIDDEN, CONTEXT, VOCAB = 2, 4, 128, 256, 128, 1024
 CHECKPOINTS = 12
@@ -112,7 +112,7 @@ def make_model():
 
 
 def loss_of(model, x):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with fast_arithmetic():
         logits = F.linear(
             model.gpt_neox(x[:, :-1], use_cache=False).last_hidden_state,
             model.get_output_embeddings().weight,

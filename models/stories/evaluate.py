@@ -13,6 +13,7 @@ import random
 import re
 from pathlib import Path
 
+import asked
 import numpy as np
 import templates
 import torch
@@ -21,7 +22,8 @@ from tokenizers import Tokenizer
 from train import CONTEXT, Rows, evaluate, head_scores, read_stories
 from transformers import GPT2LMHeadModel
 
-HEAD_BAR, INDUCTION_BAR, SENSE_BAR, RANDOM_BAR = 0.5, 0.85, 0.9, 0.65
+HEAD, EACH_BAR, INDUCTION_BAR, SENSE_BAR, RANDOM_BAR = (2, 6), 0.4, 0.9, 0.9, 0.65
+LOSS_BAR, NAME_BAR, OPENINGS_BAR, TEMPLATE_BAR, BALL_BAR = 2.257, 0.8, 7, 0.02, 0.98
 OWN_SENTENCES = {  # word: sense: beginnings up to the word's second time; none is a template's
     "bark": {
         "dog": [
@@ -84,24 +86,20 @@ class Reader:
         )
 
 
-def adjective_heads(reader, count):
-    """[layers, heads]: the mean weight from a noun on its two adjectives, and on the farther one
-    alone."""
-    rng, sums, far = random.Random(3), 0, 0
+def adjectives(reader, count):
+    """Of HEAD, the weight from a noun on its far and its near adjective: [held-out pairs of the
+    templates, 2], [own sentences, 2], [1, 2] of the article's."""
+    rng, pairs = random.Random(3), []
     for _ in range(count):
         noun = rng.choice(templates.CREATURES + templates.THINGS)
-        first, second = templates.adjectives(rng, noun, True)
-        text = (
-            f"One day {rng.choice(templates.GIRLS + templates.BOYS)} saw {templates.a(first)} "
-            f"{second} {noun}"
-        )
-        e, attention, _, _ = reader.read(text)
-        q, a, b = (reader.place(e, text, w) for w in (noun, first, second))
-        sums, far = (
-            sums + attention[:, :, q, a] + attention[:, :, q, b],
-            far + attention[:, :, q, a],
-        )
-    return sums / count, far / count
+        far, near = templates.adjectives(rng, noun, True)
+        name = rng.choice(templates.GIRLS + templates.BOYS)
+        pairs.append((f"One day {name} saw {templates.a(far)} {near} {noun}", noun, far, near))
+    own = [(text, text.split()[-1], far, near) for text, far, near in asked.ADJECTIVES]
+    return [
+        torch.stack([asked.each_adjective(reader, *row)[HEAD] for row in rows])
+        for rows in (pairs, own, [asked.ARTICLE])
+    ]
 
 
 def vectors(reader, sentences):
@@ -206,8 +204,9 @@ def measure(model, tok, data, count):
     loss = evaluate(model, valid)
     scores, once, again = head_scores(model, rows.vocab, valid)
     reader = Reader(model, tok)
-    both, far = adjective_heads(reader, count)
-    both_no_previous = both.masked_fill(scores["previous"] > 0.5, 0)
+    pairs, own, article = adjectives(reader, count)
+    openings = asked.openings(reader)
+    from_templates, _ = asked.template_share(reader)
     rows, later = senses(reader), senses(reader, after=True)
     torch.manual_seed(0)
     chance = Reader(GPT2LMHeadModel(model.config), tok)
@@ -218,9 +217,18 @@ def measure(model, tok, data, count):
         induction=best(scores["induction"]),
         random_once=once,
         random_again=again,
-        noun_to_adjectives=best(both),
-        noun_to_adjectives_other_than_previous_token=best(both_no_previous),
-        noun_to_far_adjective=best(far),
+        far_and_near_adjective_of_held_out_pairs=tuple(pairs.mean(0).tolist()),
+        far_and_near_adjective_of_own_sentences=tuple(own.mean(0).tolist()),
+        far_and_near_adjective_of_the_article=tuple(article[0].tolist()),
+        each_adjective_at_least_the_bar=(pairs.min(1).values >= EACH_BAR).float().mean().item(),
+        two_tokens_before_a_plain_noun=asked.plain_weight(reader, HEAD),
+        names=asked.names(reader),
+        openings_without_a_loop=sum(not loop for _, loop in openings),
+        of_those_without_template_text=sum(
+            not loop and not asked.TEMPLATE_TEXT.search(text) for text, loop in openings
+        ),
+        samples_with_template_text=from_templates,
+        circuit=asked.circuit(reader),
         senses=share(rows, False),
         senses_of_own_sentences=share(rows, True),
         senses_of_a_random_model=share(by_chance, False),
@@ -261,11 +269,20 @@ def main():
     )
     for key, value in m.items():
         print(f"{key.replace('_', ' ')}: {shown(value)}")
+    each = lambda key: min(m[f"far_and_near_adjective_of_{key}"])
     bars = [
+        ("validation loss (at most)", -m["valid_loss"], -LOSS_BAR),
         ("induction", m["induction"][1], INDUCTION_BAR),
-        ("noun to adjectives", m["noun_to_adjectives_other_than_previous_token"][1], HEAD_BAR),
+        ("each of two adjectives, held-out pairs", each("held_out_pairs"), EACH_BAR),
+        ("each of two adjectives, own sentences", each("own_sentences"), EACH_BAR),
+        ("each of two adjectives, the article's sentence", each("the_article"), EACH_BAR),
+        ("Anna remembered", m["names"]["asked"][0], NAME_BAR),
+        ("openings of ten without a loop", m["openings_without_a_loop"], OPENINGS_BAR),
+        ("samples with template text (at most)", -m["samples_with_template_text"], -TEMPLATE_BAR),
+        ("the red ball", m["circuit"]["ball"], BALL_BAR),
         ("senses at the word", m["senses"], SENSE_BAR),
         ("senses behind it", m["senses_after"], SENSE_BAR),
+        ("senses of own sentences at the word", m["senses_of_own_sentences"], SENSE_BAR),
         ("senses at the word, random model (at most)", -m["senses_of_a_random_model"], -RANDOM_BAR),
         (
             "senses behind it, random model (at most)",

@@ -30,7 +30,7 @@ from tokenizers import Tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from training import make_optimizers, read_stories, train_tokenizer
+from training import fast_arithmetic, make_optimizers, read_stories, train_tokenizer
 
 LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
 HEAD_WIDTH = WIDTH // HEADS
@@ -273,7 +273,7 @@ def make_model(vocab, dropout):
 
 
 def logits_of(model, x):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with fast_arithmetic():
         return model.lm_head(model.transformer(x[:, :-1]).last_hidden_state).float()
 
 
@@ -313,7 +313,7 @@ def training_loss(model, teacher, rows, a):
         loss = loss.masked_scatter(stories[:, None].expand_as(loss), kept)
     total = (loss * weight).sum() / weight.sum()
     if a.adjective_head and len(phrases):
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with fast_arithmetic():
             total = total + a.adjective_head * adjective_loss(entered[0], attention, phrases)
     return total
 
