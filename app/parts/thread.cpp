@@ -255,7 +255,7 @@ float draw_stage(ThreadPen& pen, Rect area, const Thread& thread) {
     take_top(rest, ui.text.draw_wrapped(rest.x, rest.y, rest.w, kTitle, ui.colors->t1, node.sentence),
              gap::large);
     const float after = worked_height(node) + end_height(pen, thread);
-    const Rect picture{rest.x, rest.y, rest.w, std::max(rest.h - after - gap::medium, 120.0f)};
+    const Rect picture{rest.x, rest.y, rest.w, std::max(rest.h - after - gap::wide, 120.0f)};
     float y = draw_picture(pen, picture, thread, node) + gap::small;
     y = draw_worked(pen, {rest.x, y, rest.w, 0}, node);
     if (pen.blend < 1)

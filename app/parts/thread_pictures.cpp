@@ -119,7 +119,7 @@ std::string brief_number(float value, int digits) {
 void draw_column_number(Ui& ui, const TokenColumns& c, int i, float y, float value, int digits, bool bright) {
     std::string text = brief_number(value, digits);
     if (ui.text.width(kCaptionMono, text) > c.step && text.starts_with("0.")) text = text.substr(1);
-    if (!bright && ui.text.width(kCaptionMono, text) > c.step + 1) return;
+    if (!bright && ui.text.width(kCaptionMono, text) + 5 > c.step) return;
     ui.text.draw_centered(c.middle(i), y, kCaptionMono, bright ? ui.colors->accent_text : ui.colors->t2,
                           text);
 }
@@ -144,7 +144,7 @@ void draw_bar_band(Ui& ui, const TokenColumns& c, Rect room, const Band& band, i
     for (const float v : band.values)
         if (!std::isnan(v)) full = std::max(full, std::abs(v)), is_signed = is_signed || v < 0;
     const bool numbers_apart =
-        bright < 0 || ui.text.width(kCaptionMono, brief_number(full, band.digits)) <= c.step + 1;
+        bright < 0 || ui.text.width(kCaptionMono, brief_number(full, band.digits)) + 5 <= c.step;
     for (int i = 0; i < std::min(c.count, isize(band.values)); ++i) {
         const Rect well = c.well(i, room.y, room.h - kUnder);
         const float value = band.values[i];
@@ -230,7 +230,8 @@ float draw_strips_of(ThreadPen& pen, Rect area, const std::vector<Thread::Strip>
 }
 
 float draw_bands(ThreadPen& pen, Rect area, const Thread& thread, const Thread::Node& node) {
-    constexpr float kLeastBand = 64, kMostBand = 170;
+    constexpr float kLeastBand = 64;
+    const float most = node.bands.size() > 1 ? 170 : 260;
     Ui& ui = pen.ui;
     TokenColumns c{area.x + kLabels, 0, isize(thread.tokens)};
     c.step = std::min((area.w - kLabels) / float(std::max(1, c.count)), 64.0f);
@@ -243,7 +244,7 @@ float draw_bands(ThreadPen& pen, Rect area, const Thread& thread, const Thread::
     const float each = (area.bottom() - y - fixed) / std::max(shares, 1.0f), top = y;
     for (const Band& band : node.bands) {
         const float part = share_of_room(band),
-                    high = part == 0 ? kNumbersHigh : std::clamp(each * part, kLeastBand, kMostBand * part);
+                    high = part == 0 ? kNumbersHigh : std::clamp(each * part, kLeastBand, most * part);
         write(ui, {area.x, y + high / 2 - 28, kLabels - gap::tight, 20}, kCaption, ui.colors->t2, band.name);
         write(ui, {area.x, y + high / 2 - 8, kLabels - gap::tight, 20}, kCaptionMono, ui.colors->t3,
               band.under);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "learn/controls.h"
 #include "learn/stations/follow.h"
@@ -25,6 +26,12 @@ const learn::Station& follow_station() { return *learn::find_station(kStation); 
 
 /// Says how long Play shows a step.
 double seconds_of(int step) { return step > learn::kFollowSteps ? kStopSeconds : kStepSeconds; }
+
+/// Goes to a step by a blend.
+void send_step(Scene& s, int number) {
+    s.of<LearnState>().follow.blends = true;
+    s.send("follow step", std::to_string(number));
+}
 
 void write_key(Ui& ui, Rect& line, const std::string& key) {
     const float wide = std::max(ui.text.width(kCaptionMono, key) + 10, 20.0f);
@@ -58,7 +65,7 @@ void draw_follow_title(Scene& s, Rect row, const learn::Thread& thread) {
     if (line.w > wide + 120) {
         const Rect at = take_right(line, wide, gap::medium);
         if (ui.link("learn/follow/question", at.right(), at.middle_y(), link))
-            s.send("follow step", std::to_string(story ? 1 : learn::kFollowSteps + 1));
+            send_step(s, story ? 1 : learn::kFollowSteps + 1);
     }
     const std::string word = "“" + thread.word + "”";
     const float taken = write(ui, line, kBody, ui.colors->accent_text, word);
@@ -66,22 +73,22 @@ void draw_follow_title(Scene& s, Rect row, const learn::Thread& thread) {
     if (ui.text.width(kBody, thread.way) <= line.w) write(ui, line, kBody, ui.colors->t2, thread.way);
 }
 
-/// Draws a step's button in the player: its name, or its number where the name does not fit.
-void draw_segment(Scene& s, Rect r, const learn::Thread& thread, int number, int first, int shown) {
+/// Draws a step's button in the player: its name, or its number where not all names fit.
+void draw_segment(Scene& s, Rect r, const learn::Thread& thread, int number, int first, bool fits) {
     Ui& ui = s.ui;
     const learn::Thread::Node& node = thread.node(number);
+    const int shown = s.of<LearnState>().follow.drawn;
     const bool on = number == shown, done = number < shown;
     const std::string path = "learn/follow/step/" + std::to_string(number);
     const Hit hit = ui.control(path, r);
     ui.fill(r, on ? ui.colors->accent_fill : hit.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, on ? ui.colors->accent : done ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
     const ImU32 ink = on ? ui.colors->accent_text : done ? ui.colors->t1 : ui.colors->t3;
-    const bool fits = ui.text.width(kCaption, node.name) + 6 <= r.w;
     write(ui, r, kCaption, ink, fits ? node.name : std::to_string(number - first + 1), Flush::center);
     if (done) ui.fill({r.x + 4, r.bottom() - 2, r.w - 8, 2}, ui.colors->accent);
     if (!fits || !node.gloss.empty())
         ui.tooltip(path, hit, node.name + (node.gloss.empty() ? "" : ": " + node.gloss));
-    if (hit.clicked) s.send("follow step", std::to_string(number));
+    if (hit.clicked) send_step(s, number);
 }
 
 void draw_player(Scene& s, Rect row, const learn::Thread& thread, int shown) {
@@ -100,9 +107,12 @@ void draw_player(Scene& s, Rect row, const learn::Thread& thread, int shown) {
     const int first = story ? learn::kFollowSteps + 1 : 1,
               last = story ? thread.count() : learn::kFollowSteps;
     const float step = (line.w + gap::tight) / float(last - first + 1);
+    std::vector<std::string> names;
+    for (int number = first; number <= last; ++number) names.push_back(thread.node(number).name);
+    const bool fits = widest_of(ui, kCaption, names) + 2 <= step - gap::tight;
     for (int number = first; number <= last; ++number)
         draw_segment(s, {line.x + step * float(number - first), line.y, step - gap::tight, line.h}, thread,
-                     number, first, shown);
+                     number, first, fits);
 }
 
 /// Goes on to the next step when its time has come.
@@ -112,7 +122,7 @@ void play_on(Scene& s, int shown, int last) {
     const double now = ImGui::GetTime();
     if (state.next_step == 0) state.next_step = now + seconds_of(shown);
     if (now >= state.next_step) {
-        if (shown < last) s.send("follow step", std::to_string(shown + 1));
+        if (shown < last) send_step(s, shown + 1);
         if (shown + 1 >= last) state.playing.clear();
         state.next_step = now + seconds_of(shown + 1);
     }
@@ -123,8 +133,10 @@ void play_on(Scene& s, int shown, int last) {
 float blended(Scene& s, int shown) {
     FollowView& view = s.of<LearnState>().follow;
     const double now = ImGui::GetTime();
+    if (view.drawn == 0) s.leave_text();  // its keys play
     if (view.drawn != shown) {
-        const bool blends = view.drawn > 0 && s.session.preferences.motion;
+        const bool blends =
+            view.drawn > 0 && std::exchange(view.blends, false) && s.session.preferences.motion;
         view.since = blends ? now : now - double(kBlendSeconds);
         view.drawn = shown;
         s.of<LearnState>().seen.y = 0;
@@ -136,7 +148,7 @@ float blended(Scene& s, int shown) {
 }
 
 void answer_thread(Scene& s, const learn::ThreadPen& pen) {
-    if (pen.go > 0) s.send("follow step", std::to_string(pen.go));
+    if (pen.go > 0) send_step(s, pen.go);
     if (pen.opens_door) s.send("follow door");
     if (pen.onward) s.send("next station");
     if (pen.sample) s.send("text", learn::station_text(kStation).sample);
@@ -186,6 +198,7 @@ Command moves_by(const char* name, const char* title, const char* help, const ch
         {name, title, help, keys},
         [by](CommandContext& c) {
             const auto [first, last] = range_of(c);
+            c.session.of<LearnState>().follow.blends = true;
             go_to(c, std::clamp(chosen_step(c.session) + by, first, last));
         },
         when_followed);
@@ -278,7 +291,7 @@ float draw_story_card(Scene& s, float x, float y, float width) {
     write(ui, {card.x + gap::medium, card.y + gap::medium, inside, 20}, kBody, ui.colors->t1,
           thread->question);
     ui.text.draw_wrapped(card.x + gap::medium, card.y + 40, inside, kCaption, ui.colors->t2, words);
-    if (hit.clicked) s.send("follow step", std::to_string(learn::kFollowSteps + 1));
+    if (hit.clicked) send_step(s, learn::kFollowSteps + 1);
     return card.bottom() + gap::small;
 }
 

@@ -13,7 +13,8 @@ namespace headlight {
 struct FollowView {
     int drawn = 0;     // the step of the last frame; 0: none
     double since = 0;  // its first frame
-    std::string door;  // the station that a step opened; Esc returns from it
+    bool blends = false;  // into the next step: the user or Play goes there, no command
+    std::string door;     // the station that a step opened; Esc returns from it
 };
 
 /// The thread of a page; null if it shows none.

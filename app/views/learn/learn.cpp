@@ -212,7 +212,6 @@ void draw_learn(Scene& s, Rect area) {
         state.seen.y = 0;
         state.playing.clear();
         state.follow.drawn = 0;
-        if (thread_of(found ? found->answer.page.get() : nullptr)) s.leave_text();  // its keys play
     }
     const bool narrow = area.w < kNarrow || open_lesson_of(s.session);  // a lesson has its own list
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);

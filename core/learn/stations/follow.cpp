@@ -2,10 +2,12 @@
 #include "learn/stations/follow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "analysis/prediction/predict.h"
 #include "base/quoted.h"
+#include "learn/stations/first_head.h"
 #include "model/heads.h"
 
 namespace headlight::learn {
@@ -69,7 +71,9 @@ int followed_query(const StationInput& in, const AttentionBlock& at) {
 }
 
 std::string way_of(const FollowRun& run) {
-    return "on its way through block " + run.block() + ", seen by head " + head_name(run.config(), run.head);
+    const std::string through =
+        run.crosses() ? "cross-attention " + std::to_string(run.at.layer) : "block " + run.block();
+    return "on its way through " + through + ", seen by head " + head_name(run.config(), run.head);
 }
 
 }  // namespace
@@ -92,6 +96,7 @@ std::string said_at(const std::vector<std::string>& words, int place) {
 }
 
 std::string two(double value) { return decimals(value, 2); }
+std::string and_two(double value) { return (value < 0 ? " − " : " + ") + two(std::abs(value)); }
 std::string length(const Vector& v) { return two(double(v.norm())); }
 std::string share_of_100(double share) {
     return share > 0 && share < 0.0005 ? "< 0.1 %" : decimals(100 * share, 1) + " %";
@@ -135,32 +140,62 @@ Result<Page> follow_page(const StationInput& in, const FollowState& state, Threa
     return page;
 }
 
-std::optional<TellingCell> followed_head(const Trace& trace, std::optional<AttentionHead> chosen,
-                                         ThreadPool& pool) {
-    if (chosen) return TellingCell{*chosen};
+namespace {
+
+/// Returns the word that the decoder's last cross-attention reads most sharply, and where it does.
+std::optional<TellingCell> reading_head(const Trace& trace) {
     const ModelConfig& config = trace.config();
-    if (!trace.has_weights()) return std::nullopt;
-    const bool two_stacks = isize(config.stacks) > 1;
-    const int last = isize(config.stacks) - 1;
-    const std::vector<int> at = predicting_positions(trace);
-    if (const auto found = at.empty() ? std::nullopt : find_copying(trace, at.back(), pool))
-        return TellingCell{found->head};
+    std::optional<TellingCell> out;
+    float most = 0;
+    for (int i = 0; i < config.head_count(); ++i) {
+        const AttentionHead head = config.head_at(i);
+        const AttentionBlock at = config.block(head.block);
+        const bool last = at.layer + 1 == config.stacks.back().layers;
+        if (at.kind != AttentionKind::cross || !last || !trace.has_scores(head.block)) continue;
+        const auto queries = token_labels(trace, at.stack), keys = token_labels(trace, at.key_stack());
+        const Matrix weights = trace.pattern(head.block, head.head);
+        for (int query = 0; query + 1 < weights.rows(); ++query)
+            for (int key = 0; key < weights.cols(); ++key) {
+                const bool words =
+                    is_word(queries[query]) && is_word(queries[query + 1]) && is_word(keys[key]);
+                if (!words || weights(query, key) <= most) continue;
+                most = weights(query, key);
+                out = TellingCell{head, query};
+            }
+    }
+    return out;
+}
+
+/// Returns the head with the most weight, at a query, on a key other than the first, itself and the one
+/// before.
+std::optional<TellingCell> looking_head(const Trace& trace, int wanted, ThreadPool& pool) {
+    const ModelConfig& config = trace.config();
     std::vector<float> looks(config.head_count(), -1.0f);
     pool.run(isize(looks), [&](int i) {
         const AttentionHead head = config.head_at(i);
-        const AttentionBlock block = config.block(head.block);
-        const bool cross = block.kind == AttentionKind::cross;
-        if (!trace.has_scores(head.block) || (two_stacks && !cross)) return;
-        if (two_stacks && block.layer + 1 < config.stacks[last].layers) return;
-        const int last_query = trace.query_count(head.block) - 1,
-                  query = at.empty() ? last_query : std::min(at.back(), last_query);
+        if (!trace.has_scores(head.block)) return;
+        const int last = trace.query_count(head.block) - 1,
+                  query = wanted < 0 ? last : std::min(wanted, last);
         const Matrix row = trace.pattern_rows(head.block, head.head, query, 1);
-        for (int key = cross ? 0 : 1; key < row.cols(); ++key)
-            if (cross || (key != query && key + 1 != query)) looks[i] = std::max(looks[i], row(0, key));
+        for (int key = 1; key < row.cols(); ++key)
+            if (key != query && key + 1 != query) looks[i] = std::max(looks[i], row(0, key));
     });
     const auto most = std::max_element(looks.begin(), looks.end());
     if (most == looks.end() || *most <= 0) return std::nullopt;
     return TellingCell{config.head_at(narrow<int>(most - looks.begin()))};
+}
+
+}  // namespace
+
+std::optional<TellingCell> followed_head(const Trace& trace, std::optional<AttentionHead> chosen,
+                                         ThreadPool& pool) {
+    if (chosen) return TellingCell{*chosen};
+    if (!trace.has_weights()) return std::nullopt;
+    if (isize(trace.config().stacks) > 1) return reading_head(trace);
+    const std::vector<int> at = predicting_positions(trace);
+    if (const auto found = at.empty() ? std::nullopt : find_copying(trace, at.back(), pool))
+        return TellingCell{found->head};
+    return looking_head(trace, at.empty() ? -1 : at.back(), pool);
 }
 
 }  // namespace headlight::learn

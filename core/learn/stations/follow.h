@@ -17,7 +17,8 @@ Result<Page> follow_page(const StationInput& input, const FollowState& state, Th
 
 /// Returns the head that copies the predicted word from earlier in the text (copying_head); else, of the last
 /// query, the one with the most weight on a key that is neither the first, the query itself nor the one
-/// before it; of an encoder–decoder, among the last layer's cross-attention.
+/// before it. Of an encoder–decoder, the decoder's word and the head of its last cross-attention that look
+/// most sharply at a word of the source.
 std::optional<TellingCell> followed_head(const Trace& trace, std::optional<AttentionHead> chosen,
                                          ThreadPool& pool);
 

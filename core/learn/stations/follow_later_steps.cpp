@@ -5,6 +5,7 @@
 
 #include "analysis/prediction/predict.h"
 #include "base/quoted.h"
+#include "learn/page_parts.h"
 #include "learn/stations/follow_run.h"
 #include "model/heads.h"
 
@@ -74,10 +75,10 @@ void explain_mixture(const FollowRun& r, const Vector& z, ThreadNode& out) {
     for (int i = 0; i < named; ++i) {
         rest -= term(order[i]);
         text += (i ? " + " : "") + decimals(double(r.steps.keys[order[i]].weight), 3) + " × " +
-                two(double(v.row(order[i])[most]));
+                factor(double(v.row(order[i])[most]));
     }
     if (isize(order) > named)
-        text += " + " + two(rest) + " (the other " + std::to_string(isize(order) - named) + ")";
+        text += and_two(rest) + " (the other " + std::to_string(isize(order) - named) + ")";
     out.worked_title = "Entry " + std::to_string(most) + ", the largest, from weights times values";
     out.worked = {text, two(double(z[most]))};
 }
@@ -175,11 +176,10 @@ ThreadNode stream_step(const FollowRun& r) {
                    length(before) + " becomes " + length(after) + ".";
     const float rest = after[most] - before[most] - added[most] - mlp[most];
     out.worked_title = "Entry " + std::to_string(most) + ", the largest of the new stream";
-    std::string text =
-        two(double(before[most])) + " + " + two(double(added[most])) + " + " + two(double(mlp[most]));
+    std::string text = two(double(before[most])) + and_two(double(added[most])) + and_two(double(mlp[most]));
     if (std::abs(rest) >= 0.005f)
         text += r.config().norm_place == NormPlace::after ? ", each sum evened out"
-                                                          : " + " + two(double(rest)) + " (cross-attention)";
+                                                          : and_two(double(rest)) + " (cross-attention)";
     out.worked = {text, two(double(after[most]))};
     return out;
 }
@@ -220,7 +220,8 @@ void show_layers(const FollowRun& r, ThreadNode& out) {
 std::string arrived(const FollowRun& r, const std::string& says) {
     const std::vector<float>& p = r.answer.after_layer;
     const int here = r.at.layer + 1;
-    const std::string was = "Before block " + r.block() + " it was " + share_of_100(double(p[here - 1]));
+    const std::string was =
+        "Before block " + std::to_string(r.at.layer) + " it was " + share_of_100(double(p[here - 1]));
     if (p[here] - p[here - 1] > 0.3f) return says + was + ", so this is the block where the word arrived.";
     return says + was + ", after it " + share_of_100(double(p[here])) + ".";
 }

@@ -44,6 +44,8 @@ inline constexpr int kMaxColumns = 20;
 std::string said_at(const std::vector<std::string>& words, int place);
 /// "33.89", with U+2212 for minus.
 std::string two(double value);
+/// " + 33.89", " − 0.10": a further term.
+std::string and_two(double value);
 std::string length(const Vector& v);
 /// "99.4 %".
 std::string share_of_100(double share);

@@ -6,6 +6,7 @@
 #include "analysis/attribution/embedding_parts.h"
 #include "base/quoted.h"
 #include "learn/block_parts.h"
+#include "learn/page_parts.h"
 #include "learn/stations/follow_run.h"
 #include "model/heads.h"
 
@@ -119,8 +120,8 @@ Node position_step(const FollowRun& r) {
     place.cwiseAbs().maxCoeff(&most);
     out.worked_title = "The place changes entry " + std::to_string(most) + " most";
     const float rest = out.strip[most] - e[most] - place[most];
-    out.worked = {two(double(e[most])) + " + " + two(double(place[most])) +
-                      (std::abs(rest) < 0.005f ? "" : " + " + two(double(rest))),
+    out.worked = {two(double(e[most])) + and_two(double(place[most])) +
+                      (std::abs(rest) < 0.005f ? "" : and_two(double(rest))),
                   two(double(out.strip[most]))};
     return out;
 }
@@ -161,7 +162,7 @@ Node norm_step(const FollowRun& r) {
     y.cwiseAbs().maxCoeff(&most);
     const bool centered = r.config().norm == NormKind::layer_norm;
     out.worked_title = "Entry " + std::to_string(most) + ", before its learned weight";
-    out.worked = {(centered ? "(" + two(double(x[most])) + " − " + two(double(mean)) + " on average)"
+    out.worked = {(centered ? "(" + two(double(x[most])) + and_two(-double(mean)) + ", the mean)"
                             : two(double(x[most]))) +
                       " ÷ " + two(double(deviation)),
                   two(double(even[most]))};
@@ -188,10 +189,11 @@ std::string largest_products(const FollowRun& r, const Vector& p) {
     for (int i = 0; i < named; ++i) {
         const int at = order[i];
         rest -= double(p[at]);
-        out += (i ? " + " : "") + two(double(q[at])) + " × " + two(double(k[at]));
+        out += (i ? " + " : "") + (i ? factor(double(q[at])) : two(double(q[at]))) + " × " +
+               factor(double(k[at]));
     }
     if (isize(order) > named)
-        out += " + " + two(rest) + " (the other " + std::to_string(isize(order) - named) + ")";
+        out += and_two(rest) + " (the other " + std::to_string(isize(order) - named) + ")";
     return out;
 }
 
@@ -302,7 +304,7 @@ Node scale_step(const FollowRun& r) {
     out.measure = two(double(k.score));
     std::string worked = two(double(k.dot)) + (factor.empty() ? "" : " " + factor);
     if (k.capped != k.scaled) worked += ", bent to " + two(double(k.capped));
-    if (k.bias != 0) worked += " + " + two(double(k.bias)) + " for the distance";
+    if (k.bias != 0) worked += and_two(double(k.bias)) + " for the distance";
     if (k.edited) worked += ", set by you to " + two(double(k.before));
     if (k.score != k.before) worked += " ÷ " + two(double(r.steps.temperature)) + " (temperature)";
     out.worked_title = "The arithmetic of the bright column";
@@ -340,6 +342,10 @@ Node softmax_step(const FollowRun& r) {
     out.sentence = said(r.word()) + " gives " + share_of_100(double(k.weight)) + " of its attention to " +
                    said_at(r.keys, r.key) + ". The other " + std::to_string(r.steps.keys.size() - 1) +
                    " words share what is left.";
+    if (r.crosses() && r.predicts)
+        out.sentence = "To write " + said(r.label(r.answer.token)) + " after " + said(r.word()) +
+                       ", the decoder gives " + share_of_100(double(k.weight)) + " of its attention to " +
+                       said_at(r.keys, r.key) + ".";
     if (r.steps.keys.size() == 1) out.sentence = "There is one word to look at, so it gets all attention.";
     if (r.steps.weights_by == WeightsBy::given) {
         out.bands = {share};

@@ -69,7 +69,7 @@ void find_look_back(const Trace& trace, Copying& found) {
 /// Returns one head's row over the shown keys, as a band.
 Thread::Band row_band(const FollowRun& r, AttentionHead head, int query) {
     const Matrix row = masked_pattern_rows(r.trace, head.block, head.head, query, 1);
-    Thread::Band out{Thread::Band::Kind::shares, "weight", head_name(r.config(), head), {}, {}, 2};
+    Thread::Band out{Thread::Band::Kind::shares, "weight", "head " + head_name(r.config(), head), {}, {}, 2};
     for (const int key : r.shown) out.values.push_back(row(0, key) < 0 ? std::nanf("") : row(0, key));
     return out;
 }
