@@ -266,6 +266,7 @@ VERBS = {  # the command, and what else an option needs to act
     "patch": (PATCHED, {}),
     "circuits": ([], {"--tokens": ["--head", "1.1"]}),
     "learn": (["--station", "scale", "-o", "-", "--format", "json"], {}),
+    "lesson": (["list"], {}),
 }
 BESIDE = [
     (["attribute", "--text", TEXT, "--method", method, "--json"], {})

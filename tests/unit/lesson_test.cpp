@@ -303,6 +303,28 @@ TEST_CASE("results: tries, hints and times read back; tasks that changed begin a
     CHECK((!after.tasks[0].done && after.tasks[1].hints == 2 && after.current == 0));
 }
 
+TEST_CASE("lesson: a file with bytes changed is read or refused, and what is read is written the same") {
+    const std::string text(built_in_lesson_text("how-a-model-copies-a-word"));
+    const Lesson& known = built_in_lessons()[0].lesson;
+    const std::string written = results_text(no_results(known));
+    std::mt19937 random(7);
+    int read = 0;
+    for (int i = 0; i < 2000; ++i) {
+        std::string lesson = text, results = written;
+        for (std::string* file : {&lesson, &results})
+            for (unsigned changed = 1 + random() % 3; changed > 0; --changed)
+                (*file)[random() % file->size()] = "0123456789{}[]\",:-etx "[random() % 23];
+        if (const auto parsed = parse_lesson(lesson, "x.json")) {
+            ++read;
+            const Results none = no_results(*parsed);
+            CHECK(*parse_results(results_text(none), "r.json", *parsed) == none);
+        }
+        if (const auto parsed = parse_results(results, "r.json", known))
+            CHECK(parsed->tasks.size() == known.tasks.size());
+    }
+    CHECK((read > 0 && read < 2000));
+}
+
 TEST_CASE("results: the fewest cells count, and a bad file is refused") {
     const Lesson lesson = built_in_lessons()[0].lesson;
     TaskResult task;
