@@ -52,8 +52,8 @@ std::string state_of(const lessons::Task& task, const lessons::TaskResult& resul
     if (result.done && best && task.kind == TaskKind::head)
         return best->what + " · " + counted_tries(result.tries);
     if (result.done && best && best->count > 0 && task.kind == TaskKind::metric)
-        return std::to_string(best->count) + (task.by == lessons::Means::ablate ? " heads" : " cells") +
-               " · " + counted_tries(result.tries);
+        return std::to_string(best->count) + (task.by == lessons::Means::ablate ? " head" : " cell") +
+               (best->count == 1 ? "" : "s") + " · " + counted_tries(result.tries);
     if (result.done) return counted_tries(result.tries);
     if (result.tries > 0) return counted_tries(result.tries) + " so far";
     return way_of(task);
