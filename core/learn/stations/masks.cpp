@@ -194,7 +194,7 @@ Result<Page> masks_page(const StationInput& input, const MasksState& state, Thre
     if (state.dropout > 0)
         add_dropout(scene, state, ways);
     else
-        page.idle.push_back({"seed", "dropout=0.2"});
+        page.idle.push_back({"seed", "dropout=0.3"});
     page.blocks = {
         std::move(ways), sum_table(scene),
         Words{"−1e9 in float32 gives the same zeros as −∞. Only a row whose keys are all hidden tells "

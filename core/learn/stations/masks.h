@@ -8,8 +8,8 @@ namespace headlight::learn {
 struct MasksState {
     enum class Hides { nothing, later, padding } hides = Hides::later;
     int padding = 2;       // trailing tokens treated as padding
-    float dropout = 0.2f;  // share of weights that training drops
-    int seed = 1;          // of the dropped ones
+    float dropout = 0.3f;  // share of weights that training drops
+    int seed = 8;          // of the dropped ones
 
     void visit(ControlVisitor& v);
 };
