@@ -42,8 +42,10 @@ bool Harness::measured_enough() const {
         measuring_since_ = -1;
         return true;
     }
-    if (measuring_since_ < 0) measuring_since_ = glfwGetTime();
-    return !state_.options.screenshot.empty() && glfwGetTime() - measuring_since_ > kEnough;
+    const double now = glfwGetTime();
+    if (measuring_since_ < 0) measuring_since_ = now;
+    return !state_.options.screenshot.empty() &&
+           (now - measuring_since_ > kEnough || now - waits_since_ > kGiveUp);
 }
 
 /// Whether nothing is being computed, opened, written or fetched.
@@ -70,6 +72,8 @@ const CommandLine* Harness::next_command() {
 
 void Harness::take_command() {
     list_texts();
+    waits_since_ = glfwGetTime();
+    measuring_since_ = -1;
     ++taken_;
 }
 
@@ -103,7 +107,7 @@ Result<bool> Harness::screenshot() {
         if (!state_.options.list_texts.empty()) TRY_STATUS(write_file(state_.options.list_texts, texts_));
         return true;
     }
-    if (glfwGetTime() > kGiveUp)
+    if (!settles && glfwGetTime() - waits_since_ > kGiveUp)
         return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
     was_settled_ = settles;
     glFinish();  // else frames queue up faster than they are drawn

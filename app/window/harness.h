@@ -61,6 +61,7 @@ private:
     std::vector<CommandLine> lines_;
     size_t taken_ = 0;
     bool was_settled_ = false;             // in the last frame
+    double waits_since_ = 0;               // seconds from the start to the last command
     mutable double measuring_since_ = -1;  // seconds from the start; −1: nothing is measured
     std::string texts_;                    // as --list-texts writes them
     double first_picture_ = 0;             // seconds from the start to the first frame with a heat map on it

@@ -295,9 +295,13 @@ TEST_CASE("the default metric of an encoder is of the masked token, else of the 
     const int mask = bert->config.mask_id;
     const auto masked = trace_of(bert, {2, 9, mask, 11, 3}, pool);
     CHECK(default_place(*masked, pool) == MetricPlace{2, predictions(*masked, 2, 1, pool)[0].id, ""});
-    const auto whole = trace_of(bert, {2, 9, 10, 11, 3}, pool);
+    const auto whole = run_text(bert, "The cat sat.", {}, pool);
     const MetricPlace place = default_place(*whole, pool);
-    CHECK(place.position < 4);
+    const auto labels = token_labels(*whole, 0);
+    CHECK_MESSAGE(std::isalpha(static_cast<unsigned char>(labels[place.position].back())),
+                  labels[place.position]);
+    CHECK(labels.back() == "[SEP]");
+    CHECK(place.position < whole->output().size() - 1);
     CHECK(place.reason == "No token is masked; the last word is explained.");
     CHECK(resolved({}, *whole, pool)->position == place.position);
     CHECK_MESSAGE(!resolved({MetricKind::logit, 9}, *whole, pool), "a named token needs a mask or a place");

@@ -127,6 +127,7 @@ private:
         constexpr int kMost = 200;
         auto& taken = taken_[column];
         const auto is_free = [&](float at) {
+            if (at < plan_.between.y || at > plan_.between.bottom()) return false;
             for (const HeadNode& n : plan_.heads) {
                 const Rect r = inflated(node_with_tag(n), kClear);
                 if (n.column == column && at > r.y && at < r.bottom()) return false;
@@ -215,6 +216,7 @@ CircuitPlan plan_circuit(const Scene& s, const Explanation& of, Rect area) {
     const Rect right = take_right(area, kAnswerWide, gap::large);
     plan.answer = {right.x, right.y + kAnswerAt * right.h - kAnswerHigh / 2, right.w, kAnswerHigh};
     place_heads(s, of, area, plan);
+    plan.between = area;
     return plan;
 }
 

@@ -37,6 +37,7 @@ struct CircuitPlan {
     float column_wide = 0;
     std::vector<WordNode> words;
     Rect answer;
+    Rect between;  // words and answer, where paths run
 
     const HeadNode* of_head(AttentionHead head) const;
     const Rect* of_word(CircuitWord word) const;

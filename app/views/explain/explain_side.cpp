@@ -37,8 +37,9 @@ void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
         return difference ? number(v.value, 2) : probability_text(v.probability);
     };
     panel.pair("all " + std::to_string(s.model()->config.head_count()) + " heads", text(of.clean));
-    panel.pair("only these " + std::to_string(of.heads.size()), text(of.only));
-    panel.pair("all but these " + std::to_string(of.heads.size()), text(of.without));
+    const std::string these = of.heads.size() == 1 ? "this one" : "these " + std::to_string(of.heads.size());
+    panel.pair("only " + these, text(of.only));
+    panel.pair("all but " + these, text(of.without));
 }
 
 /// Opens Over prompts with the sentence's template in its form.

@@ -89,7 +89,7 @@ void draw_step_alone(Scene& s, Rect& rest, bool controls) {
 }  // namespace
 
 void draw_explain_steps(Scene& s, Rect& rest) {
-    constexpr float kRoomy = 640, kHighEnough = 440;
+    constexpr float kRoomy = 640, kHighEnough = 520;
     if (s.of<ExplainState>().told.steps.empty()) return;
     const bool controls = !s.ui.on_page() && !s.ui.without_toolbars;
     if (rest.w >= kRoomy && rest.h >= kHighEnough)

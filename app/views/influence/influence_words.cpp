@@ -255,10 +255,14 @@ float draw_answer(Scene& s, Rect area, const ScoredWords& words) {
     const std::string answer = (words.first.whole ? "" : "So far, ") + headline(s, words);
     ui.name("influence/answer", line);
     const float high = ui.text.draw_wrapped(line.x, line.y, line.w, kTitle, ui.colors->t1, answer);
-    if (!words.first.whole || !words.all[words.order.front()].left) return high;
+    std::string more;
+    if (words.first.whole && words.all[words.order.front()].left)
+        more = next_words(s, words) + agreement(s, words);
+    const std::string why = explains_written(s) ? "" : why_explained_there(s);
+    if (!why.empty()) more += (more.empty() ? "" : " ") + why;
+    if (more.empty()) return high;
     return high + gap::small +
-           ui.text.draw_wrapped(area.x, area.y + high + gap::small, area.w, kBody, ui.colors->t2,
-                                next_words(s, words) + agreement(s, words));
+           ui.text.draw_wrapped(area.x, area.y + high + gap::small, area.w, kBody, ui.colors->t2, more);
 }
 
 }  // namespace headlight
