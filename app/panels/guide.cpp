@@ -84,8 +84,8 @@ void draw_try(Scene& s, Rect r, int number, const ThingToTry& thing, bool on) {
     const Hit h = ui.control(path, r);
     ui.fill(r, on ? ui.colors->accent_fill : h.hovered ? ui.colors->bg3 : ui.colors->bg1, size::corner);
     ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    Rect inside = inset(r, gap::small, gap::small);
-    const Rect disc = take_left(inside, kDiscRoom);
+    Rect inside = inset(r, gap::close, gap::small);
+    const Rect disc = take_left(inside, 2 * kDisc, gap::close);  // seven cards at 1024 keep whole words
     draw_number(ui, {disc.x + kDisc, disc.middle_y()}, number, kDisc);
     const float high = ui.text.draw_wrapped(-1e4f, -1e4f, inside.w, kCaption, ui.colors->t1, thing.title);
     ui.text.draw_wrapped(inside.x, inside.middle_y() - high / 2, inside.w, kCaption,
