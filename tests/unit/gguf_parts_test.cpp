@@ -10,7 +10,7 @@ using namespace headlight;
 namespace {
 
 template <class T>
-std::string message_of(const Result<T>& result) {
+std::string message_of_gguf(const Result<T>& result) {
     return result ? "" : result.error().message;
 }
 
@@ -60,7 +60,7 @@ TEST_CASE(
     CHECK(says(problem_with({2, 3, 3, "output_norm.weight", ""}), "another part holds too"));
     const TemporaryFolder folder;
     write_part(folder.path / "m.gguf", {0, 2, 3, "", ""});
-    CHECK(says(message_of(open_gguf_model(folder.path / "m.gguf")), "NAME-00001-of-00002.gguf"));
+    CHECK(says(message_of_gguf(open_gguf_model(folder.path / "m.gguf")), "NAME-00001-of-00002.gguf"));
     write_part(folder.path / "m-00001-of-00001.gguf", {0, 1, 1, "", ""});
     CHECK(open_gguf_model(folder.path / "m-00001-of-00001.gguf"));
 }
@@ -89,15 +89,15 @@ TEST_CASE("GGUF in parts is listed as one model of the parts' total size") {
 TEST_CASE("GGUF: a mixture of experts is refused as such, not for missing tensors") {
     for (const char* architecture : {"llama", "qwen2moe", "gpt-oss"}) {
         GgufBytes file = decoder_header(architecture);
-        CHECK(!says(message_of(config_of(file)), "experts"));
+        CHECK(!says(message_of_gguf(config_of(file)), "experts"));
         file.set(std::string(architecture) + ".expert_count", 8u);
-        CHECK(says(message_of(config_of(file)), "is a mixture of experts ("));
+        CHECK(says(message_of_gguf(config_of(file)), "is a mixture of experts ("));
     }
     GgufBytes none = decoder_header("llama");
     none.set("llama.expert_count", 0u);
     CHECK(config_of(none));
     none.tensor("blk.0.ffn_gate_inp.weight", 1, 8, 4096);
-    CHECK(says(message_of(config_of(none)), "is a mixture of experts,"));
+    CHECK(says(message_of_gguf(config_of(none)), "is a mixture of experts,"));
 }
 
 TEST_CASE("GGUF: files that hold no model are refused by what they hold") {
@@ -105,7 +105,7 @@ TEST_CASE("GGUF: files that hold no model are refused by what they hold") {
     file.set("general.type", std::string("model"));
     CHECK(config_of(file));
     adapter.set("general.type", std::string("adapter"));
-    CHECK(says(message_of(config_of(adapter)), "holds \"adapter\" (general.type), not a model"));
+    CHECK(says(message_of_gguf(config_of(adapter)), "holds \"adapter\" (general.type), not a model"));
 }
 
 TEST_CASE("GGUF: biases are those that are stored") {
@@ -170,10 +170,10 @@ TEST_CASE("GGUF: lists of head counts, and missing sizes") {
     REQUIRE(alone);
     CHECK(alone->stacks[0].kv_heads == 2);
     for (const char* key : {"embedding_length", "block_count", "attention.head_count", "context_length"})
-        CHECK(says(message_of(config_of(header(key))), std::string("does not say its llama.") + key));
+        CHECK(says(message_of_gguf(config_of(header(key))), std::string("does not say its llama.") + key));
     GgufBytes alike = header("attention.head_count"), unlike = alike;
     alike.set("llama.attention.head_count", std::vector<uint32_t>{2, 2});
     CHECK(config_of(alike)->stacks[0].heads == 2);
     unlike.set("llama.attention.head_count", std::vector<uint32_t>{2, 4});
-    CHECK(says(message_of(config_of(unlike)), "llama.attention.head_count differs between layers"));
+    CHECK(says(message_of_gguf(config_of(unlike)), "llama.attention.head_count differs between layers"));
 }

@@ -37,7 +37,7 @@ std::vector<int> rows_to_try() {
 }
 
 /// Returns the largest difference relative to the larger of 1 and the value.
-double apart(const std::vector<float>& got, const std::vector<double>& want) {
+double vectors_apart(const std::vector<float>& got, const std::vector<double>& want) {
     REQUIRE(got.size() == want.size());
     double max = 0;
     for (size_t i = 0; i < got.size(); ++i)
@@ -158,7 +158,7 @@ TEST_CASE("kernels: softmax, norms and activations equal plain ones, on every in
             for (double& v : want) sum += v = std::exp(v);
             for (double& v : want) v /= sum;
             set->softmax(got.data(), n);
-            CHECK(apart(got, want) < 3e-7);
+            CHECK(vectors_apart(got, want) < 3e-7);
 
             const std::vector<float> weight = random_row(n, 9), bias = random_row(n, 10);
             for (const bool center : {false, true})
@@ -169,14 +169,14 @@ TEST_CASE("kernels: softmax, norms and activations equal plain ones, on every in
                     for (size_t i = 0; i < x.size(); ++i)
                         want[i] = (x[i] - mean) / std::sqrt(squares + 1e-5) * weight[i] + (b ? bias[i] : 0);
                     set->norm(x.data(), n, weight.data(), b, 1e-5f, center, got.data());
-                    CHECK(apart(got, want) < 3e-6);
+                    CHECK(vectors_apart(got, want) < 3e-6);
                 }
 
             const auto each = [&](auto kernel, auto plain) {
                 got = x;
                 kernel(got.data());
                 for (size_t i = 0; i < x.size(); ++i) want[i] = plain(static_cast<double>(x[i]));
-                return apart(got, want);
+                return vectors_apart(got, want);
             };
             CHECK(each([&](float* v) { set->gelu_tanh(v, n); },
                        [](double v) {

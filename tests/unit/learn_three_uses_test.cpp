@@ -19,7 +19,7 @@ const BlockPart& part_of(const std::vector<BlockPart>& parts, const std::string&
     return parts[0];
 }
 
-float apart(const Vector& a, const Vector& b) {
+float words_apart(const Vector& a, const Vector& b) {
     REQUIRE(a.size() == b.size());
     return (a - b).cwiseAbs().maxCoeff();
 }
@@ -55,11 +55,11 @@ TEST_CASE("learn block parts: they are the pass's own, in every kind of block") 
         CHECK(part_of(parts, "attention =").values.sum() == doctest::Approx(1));
         CHECK(part_of(parts, "heads side").values.size() == 256);
         CHECK(part_of(parts, "output").shape == std::vector<int>{1, n, 256});
-        CHECK(apart(part_of(parts, "q =").values.segment(3 * 32, 32), part_of(parts, "q, split").values) ==
+        CHECK(words_apart(part_of(parts, "q =").values.segment(3 * 32, 32), part_of(parts, "q, split").values) ==
               0);
-        CHECK(apart(part_of(parts, "heads side").values.segment(3 * 32, 32),
+        CHECK(words_apart(part_of(parts, "heads side").values.segment(3 * 32, 32),
                     part_of(parts, "attention · v").values) == 0);
-        CHECK(apart(part_of(parts, "residual").values,
+        CHECK(words_apart(part_of(parts, "residual").values,
                     part_of(parts, "input").values + part_of(parts, "output").values) < 1e-6f);
         const BlockPart& bare = part_of(parts, "LayerNorm, before");
         CHECK(std::abs(bare.mean()) < 1e-5f);
@@ -67,10 +67,10 @@ TEST_CASE("learn block parts: they are the pass's own, in every kind of block") 
         const Norm& norm = trace.weights(block).norm;
         Vector scaled = bare.values;
         for (Index i = 0; i < scaled.size(); ++i) scaled[i] = scaled[i] * norm.weight[i] + norm.bias[i];
-        CHECK(apart(scaled, parts.back().values) < 1e-4f);
+        CHECK(words_apart(scaled, parts.back().values) < 1e-4f);
     }
     const int decoder = trace.config().stacks[0].layers, cross = 2 * decoder;
-    CHECK(apart(block_parts(trace, {decoder, 0}, 1, pool).back().values,
+    CHECK(words_apart(block_parts(trace, {decoder, 0}, 1, pool).back().values,
                 block_parts(trace, {cross, 0}, 1, pool).front().values) < 1e-5f);
 }
 

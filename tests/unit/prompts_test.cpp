@@ -9,14 +9,14 @@ using namespace headlight;
 
 namespace {
 
-Result<PromptTemplate> parsed(const char* text) {
+Result<PromptTemplate> parsed_template(const char* text) {
     return parse_prompt_template(*parse_json(text, "prompts.json"), "prompts.json");
 }
 
 }  // namespace
 
 TEST_CASE("prompts: two names of one list never stand for the same word") {
-    const auto from = parsed(R"({"text": "When {A} and {B} went out, {B} called", "metric": "{A} - {B}",
+    const auto from = parsed_template(R"({"text": "When {A} and {B} went out, {B} called", "metric": "{A} - {B}",
                                  "fill": {"A": ["Mary", "Anna", "Tom"], "B": "A"}})");
     REQUIRE(from);
     const auto all = fill_prompts(*from, 100, 1);
@@ -33,7 +33,7 @@ TEST_CASE("prompts: two names of one list never stand for the same word") {
 
 TEST_CASE("prompts: fewer than all are drawn by the seed") {
     const auto from =
-        *parsed(R"({"text": "{A} {B}", "fill": {"A": ["a","b","c","d"], "B": ["e","f","g","h"]}})");
+        *parsed_template(R"({"text": "{A} {B}", "fill": {"A": ["a","b","c","d"], "B": ["e","f","g","h"]}})");
     const auto one = fill_prompts(from, 5, 1), same = fill_prompts(from, 5, 1),
                other = fill_prompts(from, 5, 2);
     REQUIRE((one.size() == 5 && other.size() == 5));
@@ -46,14 +46,14 @@ TEST_CASE("prompts: fewer than all are drawn by the seed") {
 }
 
 TEST_CASE("prompts: what is wrong is said in one sentence") {
-    CHECK(parsed(R"({"text": "{A}", "fill": {}})").error().message.find("nothing fills {A}") !=
+    CHECK(parsed_template(R"({"text": "{A}", "fill": {}})").error().message.find("nothing fills {A}") !=
           std::string::npos);
-    CHECK(parsed(R"({"text": "x", "fill": {"A": ["b"]}})").error().message.find("fills nothing") !=
+    CHECK(parsed_template(R"({"text": "x", "fill": {"A": ["b"]}})").error().message.find("fills nothing") !=
           std::string::npos);
-    CHECK(parsed(R"({"fill": {}})").error().message.find("\"text\" is missing") != std::string::npos);
-    CHECK(parsed(R"({"text": "{A}", "fill": {"A": []}})").error().message.find("no list") !=
+    CHECK(parsed_template(R"({"fill": {}})").error().message.find("\"text\" is missing") != std::string::npos);
+    CHECK(parsed_template(R"({"text": "{A}", "fill": {"A": []}})").error().message.find("no list") !=
           std::string::npos);
-    CHECK(parsed(R"({"text": "a", "txt": "b"})").error().message.find("is not known") != std::string::npos);
+    CHECK(parsed_template(R"({"text": "a", "txt": "b"})").error().message.find("is not known") != std::string::npos);
 }
 
 TEST_CASE("prompts: the interval is Student's") {

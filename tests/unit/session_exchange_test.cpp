@@ -12,7 +12,7 @@ using namespace headlight;
 
 namespace {
 
-Intervention masked(const char* mask) {
+Intervention masked_message(const char* mask) {
     Intervention out;
     out.mask = *Mask::parse(mask);
     return out;
@@ -88,10 +88,10 @@ TEST_CASE("exchange: interventions are kept per model") {
     CHECK_MESSAGE(!take_in(s, &first, first), "the same model");
     const ModelConfig& c = first.sentence->model->config;
     CHECK((s.selection.block == c.blocks() - 1 && s.selection.head == c.heads(c.blocks() - 1) - 1));
-    s.document.intervene(masked("causal"));
+    s.document.intervene(masked_message("causal"));
     s.document.sweeping = true;
     choose_model(s, "/models/other");
-    CHECK_MESSAGE((s.document.intervention == masked("causal") && s.document.awaits_model()),
+    CHECK_MESSAGE((s.document.intervention == masked_message("causal") && s.document.awaits_model()),
                   "what is open stays while another one is opened");
     CHECK(take_in(s, &first, second));
     CHECK((s.document.intervention == Intervention{} && !s.document.sweeping));
@@ -100,7 +100,7 @@ TEST_CASE("exchange: interventions are kept per model") {
     WorkAnswer back = first;
     back.open.attempt = back.model_attempt = s.document.wanted.attempt;
     CHECK(take_in(s, &second, back));
-    CHECK(s.document.intervention == masked("causal"));
+    CHECK(s.document.intervention == masked_message("causal"));
 }
 
 TEST_CASE("exchange: a document's interventions apply once its model is open") {
@@ -110,7 +110,7 @@ TEST_CASE("exchange: a document's interventions apply once its model is open") {
     CHECK(request_of(s, nullptr).intervention == Intervention{});
     const WorkAnswer opened = answer_of("gpt2", {5, 9, 200});
     CHECK(take_in(s, nullptr, opened));
-    CHECK(s.document.intervention == masked("window:2"));
+    CHECK(s.document.intervention == masked_message("window:2"));
     CHECK_MESSAGE(s.document.history.steps() == 0, "nobody switched");
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("exchange: a failed opening leaves the document unchanged") {
     s.document.wanted = {"/models/some", 0};
     take_in(s, nullptr, fine);
     s.document.text = s.document.generation.forced_for = "one";
-    s.document.intervene(masked("causal"));
+    s.document.intervene(masked_message("causal"));
     s.document.generation.forced = {7};
     const Json before = *workspace_document(s);
     choose_model(s, "/no/such model");
@@ -151,14 +151,14 @@ TEST_CASE(
     CHECK(!take_in(s, nullptr, instead));
     CHECK((s.document.wanted.path == "stories" && s.document.intervention == Intervention{}));
     CHECK((s.notice.empty() && s.shows(Sheet::models)));
-    s.document.intervene(masked("causal"));
+    s.document.intervene(masked_message("causal"));
     const Json kept = *settings_fields(s);
     CHECK((kept["model"] == "stories" && kept["mask"] == "causal"));
     Session next = read_settings(kept, "it", {});
     WorkAnswer again = answer_of("gpt2", {5, 9, 200});
     again.open = {"stories", 0};
     take_in(next, nullptr, again);
-    CHECK(next.document.intervention == masked("causal"));
+    CHECK(next.document.intervention == masked_message("causal"));
     CHECK((next.document.changes_of.at("/gone").mask == "window:3" &&
            next.document.changes_of.at("/gone").changes == std::vector<std::string>{"ablate:9.9"}));
 }
@@ -196,7 +196,7 @@ TEST_CASE("exchange: a workspace replaces the document and opens its model if it
     s.document.attempts = 4;
     s.document.trial = std::make_shared<const Trial>(Trial{"mask none", {}, {}});
     s.document.pending_trial = 0;
-    s.document.intervene(masked("causal"));
+    s.document.intervene(masked_message("causal"));
     s.sheet = Sheet::models;
     s.notice = "old";
     s.presenting = true;
@@ -208,7 +208,7 @@ TEST_CASE("exchange: a workspace replaces the document and opens its model if it
     };
     Session same = s, read = file("/models/some");
     adopt(same, &read, Adopted::document, model);
-    CHECK((same.document.intervention == masked("window:2") && same.document.history.steps() == 0));
+    CHECK((same.document.intervention == masked_message("window:2") && same.document.history.steps() == 0));
     CHECK((!same.sheet && same.notice.empty() && same.document.wanted == shown.open));
     CHECK_MESSAGE(
         (!same.document.trial && !same.document.pending_trial && !same.presenting && same.slide == -1),
@@ -218,9 +218,9 @@ TEST_CASE("exchange: a workspace replaces the document and opens its model if it
     adopt(other, &read, Adopted::document, model);
     CHECK(other.document.wanted == ModelChoice{"/models/other", 5});
     CHECK(other.document.intervention == Intervention{});
-    other.document.intervene(masked("none"));
+    other.document.intervene(masked_message("none"));
     CHECK(take_in(other, &shown, opened_as("/models/other", 5)));
-    CHECK((other.document.intervention == masked("window:2") && other.document.history.steps() == 1));
+    CHECK((other.document.intervention == masked_message("window:2") && other.document.history.steps() == 1));
     CHECK_MESSAGE(other.document.changes_of.at("/models/some").mask == "none",
                   "what was done to the other one meanwhile is kept");
 }

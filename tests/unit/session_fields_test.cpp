@@ -25,7 +25,7 @@ struct ToyState {
 
 constexpr StateVisit kToys[] = {visit_state<ToyState>};
 
-Json parsed(const char* text) { return Json::parse(text); }
+Json parsed_json(const char* text) { return Json::parse(text); }
 
 }  // namespace
 
@@ -45,12 +45,12 @@ TEST_CASE("a bag holds one value of each type, and a copy holds its own") {
 
 TEST_CASE("visit() reads, writes and reports: clamps to the range, skips or rejects wrong types") {
     ToyState state;
-    const Json given = parsed(R"({"toy_show": 9, "toy_open": true, "toy_share": -2, "toy_zoom": 8})");
+    const Json given = parsed_json(R"({"toy_show": 9, "toy_open": true, "toy_share": -2, "toy_zoom": 8})");
     FieldReader reader(given, "given");
     state.visit(reader);
     CHECK(reader.status());
     CHECK((state.show == ToyState::Show::third && state.open && state.share == 0 && state.zoom == 1));
-    const Json wrong = parsed(R"({"toy_show": "two", "toy_open": 1, "toy_share": 0.25})");
+    const Json wrong = parsed_json(R"({"toy_show": "two", "toy_open": 1, "toy_share": 0.25})");
     FieldReader strict(wrong, "the file"), lenient(wrong, "the file", true);
     state.visit(strict);
     REQUIRE(!strict.status());
@@ -63,12 +63,12 @@ TEST_CASE("visit() reads, writes and reports: clamps to the range, skips or reje
     FieldReporter reporter(reported);
     kept.visit(writer);
     kept.visit(reporter);
-    CHECK(written == parsed(R"({"toy_show": 0, "toy_open": false, "toy_share": 0.25})"));
+    CHECK(written == parsed_json(R"({"toy_show": 0, "toy_open": false, "toy_share": 0.25})"));
     CHECK((reported["toy_zoom"] == 1 && reported["toy_share"] == 0.25));
 }
 
 TEST_CASE("cells, pairs and lists: misfits are skipped when reading and rejected when writing") {
-    const Json given = parsed(
+    const Json given = parsed_json(
         R"({"cell": [[2, 1], [3, 3]], "none": [], "pairs": [[1, -1], [1], ["a", 2], [4, 100000]], "list": ["a", 5, "b", "c"]})");
     FieldReader reader(given, "given");
     std::optional<std::pair<int, int>> cell, none{{1, 1}}, absent{{7, 8}};

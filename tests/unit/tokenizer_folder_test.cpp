@@ -12,7 +12,7 @@ namespace {
 using Ids = std::vector<int>;
 
 template <class T>
-std::string message_of(const Result<T>& result) {
+std::string message_of_tokenizer(const Result<T>& result) {
     return result ? "" : result.error().message;
 }
 /// Makes a folder with a small byte-level vocabulary and other files.
@@ -30,7 +30,7 @@ struct WordsFolder {
         REQUIRE(files);
         return files->source;
     }
-    std::string refusal() const { return message_of(open_tokenizer_files(folder.path)); }
+    std::string refusal() const { return message_of_tokenizer(open_tokenizer_files(folder.path)); }
 };
 
 std::vector<std::string> tokens_of(const Tokenizer& t, const std::string& text) {
@@ -98,7 +98,7 @@ TEST_CASE("word lists: other words are unknown, and without an unknown token the
             "tiny");
     };
     CHECK((*tokenizer("[UNK]"))->encode("cat dog")->ids == Ids{1, 0});
-    CHECK(says(message_of((*tokenizer("none"))->encode("cat dog")), "dog"));
+    CHECK(says(message_of_tokenizer((*tokenizer("none"))->encode("cat dog")), "dog"));
 }
 
 namespace {
