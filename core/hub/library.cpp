@@ -213,6 +213,13 @@ bool leads_to_model(const fs::path& path) {
 
 }  // namespace
 
+fs::path built_in_folder(const std::string& name) {
+    std::error_code ignored;
+    for (const fs::path& place : built_in_places())
+        if (fs::is_directory(place / name, ignored)) return place / name;
+    return built_in_places().back() / name;
+}
+
 std::string model_key(const std::string& path_or_name) {
     std::error_code ignored;
     const fs::path given = expand_home(path_or_name);

@@ -33,6 +33,9 @@ FoundModel examine_model(const std::filesystem::path& path, const std::string& n
 /// in models_on_computer. Resolves a folder of the hub's cache to its snapshot.
 Result<std::filesystem::path> find_model(const std::string& path_or_name);
 
+/// Returns a folder beside the built-in models that is none itself ("recurrent"), also if it is missing.
+std::filesystem::path built_in_folder(const std::string& name);
+
 /// Finds a model and opens it (Model::open), under the name that users know.
 Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
                                                 const CancelFlag* cancel = nullptr,

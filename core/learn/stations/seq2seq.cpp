@@ -7,6 +7,7 @@
 #include "learn/bottleneck.h"
 #include "learn/once_per_model.h"
 #include "learn/page_parts.h"
+#include "learn/stations/recurrence.h"
 
 namespace headlight::learn {
 
@@ -124,6 +125,7 @@ void Seq2seqState::visit(ControlVisitor& v) {
     v.whole("position", "One position", position, 0, 1023);
     v.text("right", "Reference translation", reference);
     v.flag("held-out", "60 held-out sentences", held_out);
+    v.flag("long", "97 words", long_one);
 }
 
 Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, ThreadPool& pool) {
@@ -138,9 +140,11 @@ Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, 
         TRY(Curves curves, held_out_curves(input, state, pool));
         page.blocks.push_back(std::move(curves));
     }
-    page.blocks.push_back(Words{
-        "This translator never learned to pack a sentence into one vector, so with one position it fails "
-        "at any length. The networks before attention did learn it, and lost long sentences first."});
+    page.blocks.push_back(
+        Words{"This translator never learned to pack a sentence into one vector; the recurrent networks "
+              "below did."});
+    TRY(auto recurrent, recurrence_blocks(input.text, state.long_one));
+    page.blocks.insert(page.blocks.end(), recurrent.begin(), recurrent.end());
     return page;
 }
 

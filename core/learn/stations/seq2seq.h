@@ -10,6 +10,7 @@ struct Seq2seqState {
     int half_width = 2, position = 0;
     std::string reference;  // the translation; empty: the held-out pair's, else the model's
     bool held_out = true;   // also measures the sixty sentences
+    bool long_one = true;   // the recurrent networks repeat the article's sentence, not the typed one
 
     void visit(ControlVisitor& v);
 };
