@@ -134,15 +134,15 @@ Drawing draw_slide_page(ViewPage page) {
     page.width = kWide;
     page.height = kHigh;
     page.zoom = 1;
-    const View& view = views()[page.view];
-    return draw_page_by(std::move(page), [&view](Scene& s) {
+    return draw_page_by(std::move(page), [](Scene& s, const ViewPage& of, Canvas& canvas) {
         note_cards(s);
         Rect area{0, 0, kWide, kHigh};
         const Rect foot = inset(take_bottom(area, kHintLine), size::center_pad, 0);
         write(s.ui, foot, kCaption, s.ui.colors->t3,
               std::to_string(s.session.slide + 1) + " of " + std::to_string(s.session.document.slides.size()),
               Flush::right);
-        if (const auto rest = draw_slide(s, area, view, kReveals)) view.draw(s, *rest);
+        if (const auto rest = draw_slide(s, area, views()[of.view], kReveals))
+            draw_view_in(s, of, canvas, *rest);
     });
 }
 

@@ -158,7 +158,21 @@ void size_page(ViewPage& page, float width, float height) {
              : height;
 }
 
-Drawing draw_page_by(ViewPage page, std::function<void(Scene&)> draw) {
+void draw_view_in(Scene& s, const ViewPage& page, Canvas& canvas, Rect area) {
+    const View& view = views()[page.view];
+    ThreadPool pool(1);
+    auto own = view.figure ? view.figure(page, pool) : std::nullopt;
+    if (!own || !*own) return view.draw(s, area);
+    const Drawing& figure = **own;
+    const double zoom = std::min(double(area.w) / figure.page.width, double(area.h) / figure.page.height);
+    cairo_save(canvas.cairo());
+    cairo_translate(canvas.cairo(), double(area.middle_x()) - zoom * figure.page.width / 2, double(area.y));
+    cairo_scale(canvas.cairo(), zoom, zoom);
+    figure.draw(canvas);
+    cairo_restore(canvas.cairo());
+}
+
+Drawing draw_page_by(ViewPage page, std::function<void(Scene&, const ViewPage&, Canvas&)> draw) {
     page.session.preferences.dark = false;
     page.session.selection.hovered = {};
     const double wide = page.width * page.zoom, high = page.height * page.zoom, dpi = page.style.dpi;
@@ -166,7 +180,7 @@ Drawing draw_page_by(ViewPage page, std::function<void(Scene&)> draw) {
                 cairo_scale(canvas.cairo(), page.zoom, page.zoom);
                 with_scene_on(page, canvas, [&](Scene& s) {
                     s.ui.fill({0, 0, page.width, page.height}, s.ui.colors->bg1);
-                    draw(s);
+                    draw(s, page, canvas);
                 });
             }};
 }

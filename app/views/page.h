@@ -26,7 +26,9 @@ void size_page(ViewPage& page, float width, float height);
 const Theme& page_theme();
 
 /// Draws a page in the light colors by `draw`, which has a scene of it.
-Drawing draw_page_by(ViewPage page, std::function<void(Scene&)> draw);
+Drawing draw_page_by(ViewPage page, std::function<void(Scene&, const ViewPage&, Canvas&)> draw);
+/// Draws the view in a part of a page: its own figure, fitted, if it has one.
+void draw_view_in(Scene& scene, const ViewPage& page, Canvas& canvas, Rect area);
 
 /// Draws a page in the light colors, with a title and without controls.
 Drawing draw_view_page(ViewPage page);

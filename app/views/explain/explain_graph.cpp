@@ -135,11 +135,13 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
              selected ? 2 : 1, size::corner);
     fill_node(s, node, selected ? ui.colors->accent_text : ui.colors->t1);
     const auto tags = tags_of(s, node.head);
+    float wide = node.place.w;
     if (node.tag.h > 0 && !tags.empty())
-        write(ui, node.tag, kCaption, ui.colors->t2,
-              std::string(tags.front().row->word) + " " + number(tags.front().value, 2));
+        wide =
+            std::max(wide, write(ui, node.tag, kCaption, ui.colors->t2,
+                                 std::string(tags.front().row->word) + " " + number(tags.front().value, 2)));
     const ExplanationStep* step = shown_step(s);
-    dim_outside(ui, {node.place.x, node.place.y, node.place.w, node.place.h + node.tag.h},
+    dim_outside(ui, {node.place.x, node.place.y, wide, node.place.h + node.tag.h},
                 step && !step->holds(node.head) && !hit.hovered);
     const float ablated = of.ablated[node.head];
     ui.tooltip(
