@@ -174,8 +174,7 @@ std::optional<TellingCell> looking_head(const Trace& trace, int wanted, ThreadPo
     pool.run(isize(looks), [&](int i) {
         const AttentionHead head = config.head_at(i);
         if (!trace.has_scores(head.block)) return;
-        const int last = trace.query_count(head.block) - 1,
-                  query = wanted < 0 ? last : std::min(wanted, last);
+        const int last = trace.query_count(head.block) - 1, query = std::min(wanted, last);
         const Matrix row = trace.pattern_rows(head.block, head.head, query, 1);
         for (int key = 1; key < row.cols(); ++key)
             if (key != query && key + 1 != query) looks[i] = std::max(looks[i], row(0, key));
@@ -193,9 +192,9 @@ std::optional<TellingCell> followed_head(const Trace& trace, std::optional<Atten
     if (!trace.has_weights()) return std::nullopt;
     if (isize(trace.config().stacks) > 1) return reading_head(trace);
     const std::vector<int> at = predicting_positions(trace);
-    if (const auto found = at.empty() ? std::nullopt : find_copying(trace, at.back(), pool))
-        return TellingCell{found->head};
-    return looking_head(trace, at.empty() ? -1 : at.back(), pool);
+    if (at.empty()) return telling_look(trace, chosen, pool);  // no word is predicted: any word that looks
+    if (const auto found = find_copying(trace, at.back(), pool)) return TellingCell{found->head};
+    return looking_head(trace, at.back(), pool);
 }
 
 }  // namespace headlight::learn
