@@ -11,7 +11,7 @@
 #include "parts/text_entry.h"
 #include "session/lesson.h"
 #include "views/doors.h"
-#include "views/learn/learn.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -153,7 +153,8 @@ constexpr size_t kShownNext = 3;
 
 const PredictedTokens* shown_predictions(const Scene& s) {
     const auto& all = s.sentence()->predictions;
-    if (all.empty() || shows_another_model(s)) return nullptr;
+    const auto* foreign = shown_view(s.session, *s.model()).of_another_model;
+    if (all.empty() || (foreign && foreign(s.session))) return nullptr;
     const auto cell = s.shown_cell();
     const auto it = std::find_if(all.begin(), all.end(),
                                  [&](const PredictedTokens& p) { return cell && p.position == cell->first; });

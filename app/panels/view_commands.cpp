@@ -14,7 +14,6 @@
 #include "session/commands/word_parsers.h"
 #include "session/save_path.h"
 #include "views/doors.h"
-#include "views/learn/learn.h"
 #include "views/viewport_commands.h"
 #include "views/views.h"
 
@@ -46,8 +45,7 @@ std::span<const Command> sent_by_doors() {
 void begin_view(CommandContext& c, const View& v) {
     const bool opens = c.model() && &shown_view(c) != &v;
     open_view(c.session, v.key);
-    if (std::string_view(v.key) == "learn") type_sample(c);
-    if (opens && v.begin) v.begin(c.session, c.model()->config);
+    if (v.begin && (opens || (c.model() && c.session.document.text.empty()))) v.begin(c);
 }
 
 Status open_door(CommandContext& c, const Door& door) {

@@ -138,7 +138,7 @@ float draw_next(ThreadPen& pen, Rect area, const Thread& thread) {
     Ui& ui = pen.ui;
     ui.hairline(area.x, area.y + 8, area.right(), area.y + 8);
     Rect line{area.x, area.y + kRule - 2, area.w, 20};
-    take_left(line, write(ui, line, kCaption, ui.colors->t3, "Next"), gap::large);
+    take_left(line, write(ui, line, kCaption, ui.colors->t3, "Next step"), gap::large);
     const Thread::Node& next = thread.node(pen.shown + 1);
     const int number = pen.shown + 1 - (story ? isize(thread.steps) : 0);
     write(ui, line, kCaption, ui.colors->t2,

@@ -12,7 +12,7 @@ namespace {
 
 using Band = Thread::Band;
 
-constexpr float kMostPitch = 26, kLeastStripPitch = 17, kMeasure = 72, kLabels = 86, kTokens = 42,
+constexpr float kMaxPitch = 26, kMinStripPitch = 17, kMeasure = 72, kLabels = 86, kTokens = 42,
                 kUnder = 24, kNumbersHigh = 60;
 
 /// Left edges of a strip's parts.
@@ -220,7 +220,7 @@ float draw_strips_of(ThreadPen& pen, Rect area, const std::vector<Thread::Strip>
     int gaps = 0;
     for (const Thread::Strip& strip : strips) gaps += strip.apart;
     const float room = area.bottom() - y - kApart * float(gaps),
-                pitch = std::clamp(room / float(strips.size()), kLeastStripPitch, kMostPitch);
+                pitch = std::clamp(room / float(strips.size()), kMinStripPitch, kMaxPitch);
     for (const Thread::Strip& strip : strips) {
         if (strip.apart) y += kApart;
         draw_strip_row(pen, {area.x, y, area.w, pitch}, at, strip, reach);
@@ -259,9 +259,9 @@ float draw_bands(ThreadPen& pen, Rect area, const Thread& thread, const Thread::
 
 float draw_upright(ThreadPen& pen, Rect area, const Thread::Node& node) {
     Ui& ui = pen.ui;
-    constexpr float kNames = 28, kBelow = 52, kBetween = 12, kMostWide = 112;
+    constexpr float kNames = 28, kBelow = 52, kBetween = 12, kMaxWide = 112;
     const auto count = float(node.columns.size());
-    const float left = area.x + kLabels, step = std::min((area.right() - left) / count, kMostWide + kBetween),
+    const float left = area.x + kLabels, step = std::min((area.right() - left) / count, kMaxWide + kBetween),
                 wide = step - kBetween, high = std::clamp(area.h - kNames - kBelow - 12, 64.0f, 168.0f),
                 top = area.y + kNames;
     ui.text.draw_wrapped(area.x, top, kLabels - gap::small, kCaption, ui.colors->t2, node.columns_are);

@@ -12,6 +12,7 @@
 
 namespace headlight {
 
+struct CommandContext;
 struct ViewPage;
 
 /// The head or layer that a view of one shows; `second` is a head that it is compared with.
@@ -79,7 +80,8 @@ struct View {
     StateVisit visit = nullptr;                                         // visits its saved state
     Viewport& (*seen)(StateBag& states) = nullptr;  // its viewport; null: it does not scroll
     std::vector<Command> (*commands)() = nullptr;   // besides those of its fields
-    void (*begin)(Session& session, const ModelConfig& config) = nullptr;  // chooses what it opens on
+    void (*begin)(CommandContext& context) = nullptr;  // chooses what it opens on, of an open model
+    bool (*of_another_model)(const Session& session) = nullptr;  // what it shows is not the open model's
 
     bool fills_window() const { return panels == Panels::none; }
 };

@@ -325,25 +325,6 @@ def a_station_opens_the_model_that_it_needs(display):
         )
 
 
-def learn_never_opens_empty(display):
-    with Window(PROGRAM, display, "--text", "", "--do", "learn guessing off; learn positions") as w:
-        _learns(w, "positions")
-        assert w.report()["text"] == BARK, "the station's own sentence"
-    with Window(PROGRAM, display, "--text", "") as w:
-        w.settled()
-        w.key("ctrl+e")
-        w.wait(lambda r: r["view"] == "Learn" and r["text"])
-
-
-def predictions_of_another_model_are_hidden(display):
-    with Window(PROGRAM, display, "--text", LILY, "--do", OPEN + "; learn masks") as w:
-        _learns(w, "masks")
-        assert "next/0" in w.report()["widgets"]
-        w.click("learn/formation")
-        _learns(w, "formation")
-        assert "next/0" not in w.report()["widgets"]
-
-
 def what_is_chosen_is_taken_back(display):
     """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list;
     Ctrl+Y brings them again."""
@@ -414,39 +395,3 @@ def a_bar_locks_its_token(display):
         w.wait(lambda r: not r["locked"])
         w.click(rows[3], 0.96, 0.5)
         w.wait(lambda r: r["locked"] == [9, 9])
-
-
-def a_picture_is_dropped_on_its_station(display):
-    picture = TESTS / "golden" / "head.png"
-    with Window(
-        PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn pictures"
-    ) as w:
-        _learns(w, "pictures")
-        before = w.picture()
-        w.drop(picture)
-        w.wait(lambda r: r["learn_set"] == [f"pictures picture={picture}"] and not r["busy"])
-        time.sleep(0.3)
-        assert w.picture() != before and w.report()["text"] == BARK
-        w.key("Escape", "ctrl+z")
-        w.wait(lambda r: not r["learn_set"])
-
-
-def a_control_shows_no_layer_that_the_model_lacks(display):
-    """ "The last layer" of any model stood as 63 beside a page of layer 3."""
-    with Window(
-        PROGRAM,
-        display,
-        "--view",
-        "learn",
-        "--do",
-        "learn implicit",
-        "--text",
-        "Lily had a red ball.",
-        "--report-texts",
-    ) as w:
-        r = w.wait(
-            lambda r: (
-                not r["busy"] and any(t.startswith("output of layer 3") for t in r.get("texts", []))
-            )
-        )
-        assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]

@@ -26,6 +26,7 @@ import guide
 import hub_models
 import influencing
 import interventions
+import learn_contents
 import learning
 import lessons
 import limits
@@ -72,6 +73,7 @@ SUBJECTS = [
     tasks,
     guesses,
     learning,
+    learn_contents,
     following,
     lessons,
     models,

@@ -218,7 +218,9 @@ ShownHeads aligned_heads(const Scene& s) {
 }
 
 /// Opens the mean on the last layer: the first ones hardly align (Li et al. 2019, section 4).
-void begin_alignment(Session& s, const ModelConfig& c) {
+void begin_alignment(CommandContext& context) {
+    Session& s = context.session;
+    const ModelConfig& c = context.model()->config;
     if (s.of<AlignState>().of != AlignOf::mean) return;
     s.selection.choose(c.blocks() - 1, s.selection.head);
     fit_head(s.selection, c);

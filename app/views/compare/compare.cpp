@@ -339,7 +339,7 @@ View compare_view() {
             .silent = nothing_compared,
             .visit = visit_state<CompareState>,
             .seen = seen_of<CompareState>,
-            .begin = [](Session& s, const ModelConfig&) { s.of<CompareState>().opens = true; }};
+            .begin = [](CommandContext& c) { c.session.of<CompareState>().opens = true; }};
 }
 
 }  // namespace headlight

@@ -129,7 +129,7 @@ void play_on(Scene& s, int shown, int last) {
     s.ui.wake_after = float(std::max(0.02, state.next_step - now));
 }
 
-/// How much of the shown step's picture has appeared, 0 … 1.
+/// Returns the part of the shown step's picture has appeared, 0 … 1.
 float blended(Scene& s, int shown) {
     FollowView& view = s.of<LearnState>().follow;
     const double now = ImGui::GetTime();
@@ -296,7 +296,7 @@ float draw_story_card(Scene& s, float x, float y, float width) {
 }
 
 std::vector<Command> follow_commands() {
-    const char *step = "in Follow a word: one step back or on", *end = "in Follow a word: first or last step";
+    const char *step = "in Follow a word: previous or next step", *end = "in Follow a word: first or last step";
     const auto returns = [](const CommandContext& c) {
         if (!c.model() || behind_sheet(c) || c.session.alone() || c.session.sheet) return "";
         const LearnState& state = c.session.of<LearnState>();
@@ -311,7 +311,7 @@ std::vector<Command> follow_commands() {
             [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; }),
         row({"follow play", "Follow a word: play", "in Follow a word: play, or pause", "Space"},
             play_or_pause, when_followed),
-        moves_by("follow back", "Follow a word: one step back", step, "←", -1),
+        moves_by("follow back", "Follow a word: previous step", step, "←", -1),
         moves_by("follow next", "Follow a word: one step on", step, "→", 1),
         moves_by("follow first", "Follow a word: first step", end, "Home", -100),
         moves_by("follow last", "Follow a word: last step", end, "End", 100),

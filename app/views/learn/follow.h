@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// What the window adds to the station's state.
+/// Holds what the window adds to the station's state.
 struct FollowView {
     int drawn = 0;     // the step of the last frame; 0: none
     double since = 0;  // its first frame

@@ -266,7 +266,9 @@ View learn_view() {
             .numbers = learn_numbers,
             .visit = visit_state<LearnState>,
             .seen = seen_of<LearnState>,
-            .commands = learn_commands};
+            .commands = learn_commands,
+            .begin = type_sample,
+            .of_another_model = shows_another_model};
 }
 
 }  // namespace headlight

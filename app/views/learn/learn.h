@@ -43,7 +43,7 @@ struct LearnState {
 View learn_view();
 std::vector<Command> learn_commands();
 /// Whether the shown station is about a model of its own, whose predictions the open model's are not.
-bool shows_another_model(const Scene& scene);
+bool shows_another_model(const Session& session);
 /// Types the shown station's own sentence if there is none, so that Learn never opens empty.
 void type_sample(CommandContext& context);
 /// Replaces the image of a station that shows one.

@@ -108,9 +108,8 @@ bool learn_takes_picture(Session& session, const std::string& path) {
     return bool(set_words(session, "picture=" + (no_folder ? path : whole.string())));
 }
 
-bool shows_another_model(const Scene& s) {
-    return s.model() && std::string_view(shown_view(s.session, *s.model()).key) == kKey &&
-           s.session.of<LearnState>().station == "formation";
+bool shows_another_model(const Session& session) {
+    return session.of<LearnState>().station == "formation";
 }
 
 void type_sample(CommandContext& c) {

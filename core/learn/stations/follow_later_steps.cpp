@@ -109,7 +109,7 @@ ThreadNode mixture_step(const FollowRun& r) {
 }
 
 ThreadNode output_step(const FollowRun& r) {
-    constexpr int kMostHeads = 10;
+    constexpr int kMaxHeads = 10;
     const Vector added = r.trace.attn_out(r.head.block, r.query, 1, r.pool).row(0).transpose();
     const Matrix heads = r.trace.head_additions(r.head.block, r.query, r.pool);
     const int count = narrow<int>(heads.rows());
@@ -124,7 +124,7 @@ ThreadNode output_step(const FollowRun& r) {
         if ((a == r.head.head) != (b == r.head.head)) return a == r.head.head;
         return heads.row(a).norm() > heads.row(b).norm();
     });
-    if (count > kMostHeads) order.resize(kMostHeads);
+    if (count > kMaxHeads) order.resize(kMaxHeads);
     std::sort(order.begin(), order.end());
     Vector rest = added;
     for (const int head : order) {
@@ -133,7 +133,7 @@ ThreadNode output_step(const FollowRun& r) {
         rest -= heads.row(head).transpose();
     }
     if (rest.norm() > 1e-4f * std::max(1.0f, added.norm()))
-        out.strips.push_back(strip_row(count > kMostHeads ? "others" : "bias", rest));
+        out.strips.push_back(strip_row(count > kMaxHeads ? "others" : "bias", rest));
     out.strips.push_back(strip_row("= output", added, true, true));
     out.strips.back().framed = true;
     const Vector own = heads.row(r.head.head).transpose();
@@ -188,7 +188,7 @@ ThreadNode stream_step(const FollowRun& r) {
 ThreadNode unpredicted(const FollowRun& r) {
     const Vector last = r.trace.stack(r.at.stack).normalized.row(r.query).transpose();
     ThreadNode out{"logits", "no word is predicted here", length(last), last};
-    out.title = "what comes out";
+    out.title = "what leaves the block";
     out.door = "formation";
     out.heading = "length";
     out.strips = {strip_row(r.word(), last, true)};

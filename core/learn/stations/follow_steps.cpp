@@ -91,8 +91,7 @@ void other_position(const FollowRun& r, Node& out, const Vector& e) {
             "the two words stand apart.";
     } else {
         out.sentence = "This model adds nothing for the place, " + place +
-                       ": only the mask tells it what "
-                       "comes before.";
+                       ": only the mask tells it which words stand before others.";
     }
 }
 
@@ -135,7 +134,7 @@ std::string arrival(const FollowRun& r) {
 }
 
 Node norm_step(const FollowRun& r) {
-    Node out{"norm", r.at.layer ? "what came before, evened out" : "evened out", ""};
+    Node out{"norm", r.at.layer ? "the stream, evened out" : "evened out", ""};
     out.door = "parameters";
     out.title = "even sizes";
     out.heading = "length";

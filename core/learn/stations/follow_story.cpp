@@ -16,7 +16,7 @@ namespace {
 using Stop = Thread::Node;
 
 constexpr float kLeastLook = 0.2f, kLeastLookBack = 0.3f;
-constexpr int kMostRows = 128;  // of long texts, from which the look back is measured
+constexpr int kMaxRows = 128;  // of long texts, from which the look back is measured
 
 std::string percent_of(float weight) { return share_of_100(double(weight)); }
 
@@ -58,7 +58,7 @@ void find_head(const Trace& trace, int query, Copying& found, ThreadPool& pool) 
 void find_look_back(const Trace& trace, Copying& found) {
     for (int block = 0; block < found.head.block; ++block)
         for (int head = 0; head < trace.config().heads(block); ++head) {
-            const int rows = std::min(kMostRows, trace.query_count(block));
+            const int rows = std::min(kMaxRows, trace.query_count(block));
             const float mean = trace.pattern_rows(block, head, 0, rows).diagonal(-1).head(rows - 1).mean();
             if (mean <= std::max(found.look_back, kLeastLookBack)) continue;
             found.before = {block, head};
@@ -200,10 +200,10 @@ Status run_hidden(const FollowRun& r, int answer, HiddenRun& run) {
 }
 
 Result<std::vector<HiddenRun>> hidden_runs(const FollowRun& r, const Copying& c) {
-    constexpr int kMostAlone = 3;
+    constexpr int kMaxAlone = 3;
     std::vector<HiddenRun> out;
     const int count = isize(c.sources);
-    for (int i = 0; count > 1 && count <= kMostAlone && i < count; ++i)
+    for (int i = 0; count > 1 && count <= kMaxAlone && i < count; ++i)
         out.push_back({said_at(r.words, c.sources[i]) + " hidden", {c.sources[i]}});
     out.push_back({(count == 1   ? said(r.words[c.source])
                     : count == 2 ? "both"

@@ -207,7 +207,7 @@ void add_fixed_and_made(const StationInput& input, int half, Page& page) {
                                    .reach = 1});
     page.blocks.push_back(Words{"A convolution slides " + std::to_string(weights) +
                                 " learned numbers along; attention makes " + std::to_string(cells) +
-                                " anew for each text. In pictures, SE layers weigh channels by all others, "
+                                " for each text. In pictures, SE layers weigh channels by all others, "
                                 "ECA layers by near ones."});
 }
 

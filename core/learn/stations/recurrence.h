@@ -1,4 +1,4 @@
-// What two small recurrent networks, with and without attention, repeat of a sentence, by its length.
+// Measures what two small recurrent networks, with and without attention, repeat of a sentence, by length.
 #pragma once
 
 #include "learn/page.h"

@@ -73,9 +73,9 @@ struct LearnedScore {
 };
 
 LearnedScore learned_score(const QueryKey& input, int seed) {
-    constexpr int kMostWords = 32, kHidden = 16, kSteps = 200;
-    const Index n = std::min<Index>(kMostWords, input.q.rows()),
-                m = std::min<Index>(kMostWords, input.k.rows());
+    constexpr int kMaxWords = 32, kHidden = 16, kSteps = 200;
+    const Index n = std::min<Index>(kMaxWords, input.q.rows()),
+                m = std::min<Index>(kMaxWords, input.k.rows());
     const NormalizerKind& softmax = normalizers()[static_cast<int>(RowNormalizer::softmax)];
     const Matrix scores = input.masked(scaled_dot_scores(input.q, input.k)).topLeftCorner(n, m);
     const Matrix target = scores.array().isNaN().select(scores, normalize_rows(softmax, scores));
