@@ -8,6 +8,7 @@
 #include "parts/layer_heads.h"
 #include "session/commands/commands.h"
 #include "session/commands/word_parsers.h"
+#include "session/lesson.h"
 #include "session/save_path.h"
 #include "views/align/align.h"
 #include "views/all_heads/all_heads.h"

@@ -205,10 +205,11 @@ void add_fixed_and_made(const StationInput& input, int half, Page& page) {
                                    .columns = labels,
                                    .values = values,
                                    .reach = 1});
-    page.blocks.push_back(Words{"A convolution slides " + std::to_string(weights) +
-                                " learned numbers along; attention makes " + std::to_string(cells) +
-                                " for each text. In pictures, SE layers weigh channels by all others, "
-                                "ECA layers by near ones."});
+    page.blocks.push_back(
+        Words{"A convolution slides " + std::to_string(weights) + " learned numbers along; attention makes " +
+              std::to_string(cells) +
+              " new ones for each text. In pictures, SE layers weigh channels by all others, "
+              "ECA layers by near ones."});
 }
 
 Table reach_table(const ReachSizes& sizes, int n) {

@@ -72,20 +72,32 @@ struct LearnedScore {
     Curves losses;  // by step
 };
 
+/// Plots the loss by step, above the entropy of the target [queries, keys], which no network can go below.
+Curves loss_curves(const Matrix& target, const std::vector<float>& losses) {
+    double least = 0;
+    for (Index i = 0; i < target.size(); ++i)
+        if (const auto t = double(target.data()[i]); t > 0) least -= t * std::log(t) / double(target.rows());
+    std::vector<float> steps(losses.size());
+    std::iota(steps.begin(), steps.end(), 0.0f);
+    return {.title = "Gradient descent teaches it where the head looks",
+            .x_is = "steps",
+            .y_is = "cross-entropy, in nats",
+            .lines = {line_of("loss", steps, losses),
+                      line_of("entropy of the head's weights: the least possible", {0, steps.back()},
+                              {float(least), float(least)}, true)}};
+}
+
 LearnedScore learned_score(const QueryKey& input, int seed) {
-    constexpr int kMaxWords = 32, kHidden = 16, kSteps = 200;
-    const Index n = std::min<Index>(kMaxWords, input.q.rows()),
-                m = std::min<Index>(kMaxWords, input.k.rows());
+    constexpr int kMaxTaught = 32, kHidden = 16, kSteps = 200;
+    const Index n = std::min<Index>(kMaxTaught, input.q.rows()),
+                m = std::min<Index>(kMaxTaught, input.k.rows());
     const NormalizerKind& softmax = normalizers()[static_cast<int>(RowNormalizer::softmax)];
     const Matrix scores = input.masked(scaled_dot_scores(input.q, input.k)).topLeftCorner(n, m);
     const Matrix target = scores.array().isNaN().select(scores, normalize_rows(softmax, scores));
     const Matrix q = input.q.topRows(n), k = input.k.topRows(m);
     const Index query = std::min<Index>(input.query, n - 1);
     LearnedScore out{
-        {.columns = {input.keys.begin(), input.keys.begin() + m}, .rows = {}, .cells = input.cells},
-        {.title = "Gradient descent teaches it where the head looks",
-         .x_is = "steps",
-         .y_is = "cross-entropy, in nats"}};
+        {.columns = {input.keys.begin(), input.keys.begin() + m}, .rows = {}, .cells = input.cells}, {}};
     out.bars.cells.keys.resize(std::min(out.bars.cells.keys.size(), size_t(m)));
     const auto add = [&](const AdditiveScore& s, const std::string& title, const std::string& source) {
         const Matrix hidden =
@@ -104,29 +116,21 @@ LearnedScore learned_score(const QueryKey& input, int seed) {
                        random = train_additive(q, k, target, kHidden, 0, narrow<unsigned>(seed));
     add(random.score, "Additive, random", "before training");
     add(trained.score, "Additive, trained", std::to_string(kSteps) + " steps on this head's weights");
-    std::vector<float> steps(trained.losses.size());
-    std::iota(steps.begin(), steps.end(), 0.0f);
-    double least = 0;  // the entropy of the target: no network can go below it
-    for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < m; ++j)
-            if (target(i, j) > 0) least -= double(target(i, j)) * std::log(double(target(i, j))) / double(n);
-    out.losses.lines = {line_of("loss", steps, trained.losses),
-                        line_of("entropy of the head's weights: the least possible", {0, float(kSteps)},
-                                {float(least), float(least)}, true)};
+    out.losses = loss_curves(target, trained.losses);
     return out;
 }
 
 /// Shows the query along the x axis and each key at its own angle to it, of its own length; every second one
 /// below, so that names have room.
 Plane angles(const QueryKey& input) {
-    constexpr int kMost = 6;  // names of more would cover each other
+    constexpr int kMaxKeys = 6;  // names of more would cover each other
     const Eigen::RowVectorXf q = input.q.row(input.query);
     const Eigen::RowVectorXf cosine = cosines(q, input.k).row(0);
     std::vector<int> keys;
     for (int i = 0; i < isize(input.keys); ++i)
         if (input.allowed[input.query][i]) keys.push_back(i);
     std::stable_sort(keys.begin(), keys.end(), [&](int a, int b) { return cosine[a] > cosine[b]; });
-    keys.resize(std::min(kMost, isize(keys)));
+    keys.resize(std::min(kMaxKeys, isize(keys)));
     Plane out{.title = "The keys nearest to q, each at its angle: the smaller, the larger q · k",
               .points = {{"q of " + input.queries[input.query], q.norm(), 0, true}},
               .arrows = true};
