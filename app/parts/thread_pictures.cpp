@@ -12,8 +12,8 @@ namespace {
 
 using Band = Thread::Band;
 
-constexpr float kMaxPitch = 26, kMinStripPitch = 17, kMeasure = 72, kLabels = 86, kTokens = 42,
-                kUnder = 24, kNumbersHigh = 60;
+constexpr float kMaxPitch = 26, kMinStripPitch = 17, kMeasure = 72, kLabels = 86, kTokens = 42, kUnder = 24,
+                kNumbersHigh = 60;
 
 /// Left edges of a strip's parts.
 struct StripPlaces {

@@ -78,9 +78,9 @@ struct View {
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // for export as CSV; required
     std::string (*silent)(const Scene& scene) = nullptr;                // why it has none, or ""
     StateVisit visit = nullptr;                                         // visits its saved state
-    Viewport& (*seen)(StateBag& states) = nullptr;  // its viewport; null: it does not scroll
-    std::vector<Command> (*commands)() = nullptr;   // besides those of its fields
-    void (*begin)(CommandContext& context) = nullptr;  // chooses what it opens on, of an open model
+    Viewport& (*seen)(StateBag& states) = nullptr;               // its viewport; null: it does not scroll
+    std::vector<Command> (*commands)() = nullptr;                // besides those of its fields
+    void (*begin)(CommandContext& context) = nullptr;            // chooses what it opens on, of an open model
     bool (*of_another_model)(const Session& session) = nullptr;  // what it shows is not the open model's
 
     bool fills_window() const { return panels == Panels::none; }

@@ -1,8 +1,8 @@
 // Tabulates the stations.
+#include "learn/follow/follow.h"
 #include "learn/questions/ask.h"
 #include "learn/station.h"
 #include "learn/stations/first_head.h"
-#include "learn/stations/follow.h"
 
 namespace headlight::learn {
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "analysis/prediction/predict.h"
+#include "learn/follow/follow.h"
 #include "learn/numbers.h"
-#include "learn/stations/follow.h"
 #include "learn_bench.h"
 
 using namespace headlight;

@@ -55,12 +55,12 @@ TEST_CASE("learn block parts: they are the pass's own, in every kind of block") 
         CHECK(part_of(parts, "attention =").values.sum() == doctest::Approx(1));
         CHECK(part_of(parts, "heads side").values.size() == 256);
         CHECK(part_of(parts, "output").shape == std::vector<int>{1, n, 256});
-        CHECK(words_apart(part_of(parts, "q =").values.segment(3 * 32, 32), part_of(parts, "q, split").values) ==
-              0);
+        CHECK(words_apart(part_of(parts, "q =").values.segment(3 * 32, 32),
+                          part_of(parts, "q, split").values) == 0);
         CHECK(words_apart(part_of(parts, "heads side").values.segment(3 * 32, 32),
-                    part_of(parts, "attention · v").values) == 0);
+                          part_of(parts, "attention · v").values) == 0);
         CHECK(words_apart(part_of(parts, "residual").values,
-                    part_of(parts, "input").values + part_of(parts, "output").values) < 1e-6f);
+                          part_of(parts, "input").values + part_of(parts, "output").values) < 1e-6f);
         const BlockPart& bare = part_of(parts, "LayerNorm, before");
         CHECK(std::abs(bare.mean()) < 1e-5f);
         CHECK(bare.deviation() == doctest::Approx(1).epsilon(1e-3));
@@ -71,7 +71,7 @@ TEST_CASE("learn block parts: they are the pass's own, in every kind of block") 
     }
     const int decoder = trace.config().stacks[0].layers, cross = 2 * decoder;
     CHECK(words_apart(block_parts(trace, {decoder, 0}, 1, pool).back().values,
-                block_parts(trace, {cross, 0}, 1, pool).front().values) < 1e-5f);
+                      block_parts(trace, {cross, 0}, 1, pool).front().values) < 1e-5f);
 }
 
 TEST_CASE("learn block parts: a pre-norm block has its norm first") {

@@ -16,7 +16,8 @@ Result<PromptTemplate> parsed_template(const char* text) {
 }  // namespace
 
 TEST_CASE("prompts: two names of one list never stand for the same word") {
-    const auto from = parsed_template(R"({"text": "When {A} and {B} went out, {B} called", "metric": "{A} - {B}",
+    const auto from =
+        parsed_template(R"({"text": "When {A} and {B} went out, {B} called", "metric": "{A} - {B}",
                                  "fill": {"A": ["Mary", "Anna", "Tom"], "B": "A"}})");
     REQUIRE(from);
     const auto all = fill_prompts(*from, 100, 1);
@@ -50,10 +51,12 @@ TEST_CASE("prompts: what is wrong is said in one sentence") {
           std::string::npos);
     CHECK(parsed_template(R"({"text": "x", "fill": {"A": ["b"]}})").error().message.find("fills nothing") !=
           std::string::npos);
-    CHECK(parsed_template(R"({"fill": {}})").error().message.find("\"text\" is missing") != std::string::npos);
+    CHECK(parsed_template(R"({"fill": {}})").error().message.find("\"text\" is missing") !=
+          std::string::npos);
     CHECK(parsed_template(R"({"text": "{A}", "fill": {"A": []}})").error().message.find("no list") !=
           std::string::npos);
-    CHECK(parsed_template(R"({"text": "a", "txt": "b"})").error().message.find("is not known") != std::string::npos);
+    CHECK(parsed_template(R"({"text": "a", "txt": "b"})").error().message.find("is not known") !=
+          std::string::npos);
 }
 
 TEST_CASE("prompts: the interval is Student's") {

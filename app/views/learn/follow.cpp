@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "learn/controls.h"
-#include "learn/stations/follow.h"
+#include "learn/follow/follow.h"
 #include "parts/controls.h"
 #include "parts/thread.h"
 #include "session/commands/command_rows.h"
@@ -296,7 +296,8 @@ float draw_story_card(Scene& s, float x, float y, float width) {
 }
 
 std::vector<Command> follow_commands() {
-    const char *step = "in Follow a word: previous or next step", *end = "in Follow a word: first or last step";
+    const char *step = "in Follow a word: previous or next step",
+               *end = "in Follow a word: first or last step";
     const auto returns = [](const CommandContext& c) {
         if (!c.model() || behind_sheet(c) || c.session.alone() || c.session.sheet) return "";
         const LearnState& state = c.session.of<LearnState>();

@@ -11,8 +11,8 @@ namespace headlight {
 
 /// Holds what the window adds to the station's state.
 struct FollowView {
-    int drawn = 0;     // the step of the last frame; 0: none
-    double since = 0;  // its first frame
+    int drawn = 0;        // the step of the last frame; 0: none
+    double since = 0;     // its first frame
     bool blends = false;  // into the next step: the user or Play goes there, no command
     std::string door;     // the station that a step opened; Esc returns from it
 };

@@ -11,8 +11,8 @@
 #include "parts/blocks.h"
 #include "parts/scene.h"
 #include "session/viewport.h"
-#include "views/learn/guessing.h"
 #include "views/learn/follow.h"
+#include "views/learn/guessing.h"
 
 namespace headlight {
 

@@ -108,9 +108,7 @@ bool learn_takes_picture(Session& session, const std::string& path) {
     return bool(set_words(session, "picture=" + (no_folder ? path : whole.string())));
 }
 
-bool shows_another_model(const Session& session) {
-    return session.of<LearnState>().station == "formation";
-}
+bool shows_another_model(const Session& session) { return session.of<LearnState>().station == "formation"; }
 
 void type_sample(CommandContext& c) {
     const std::string& sample = learn::station_text(c.session.of<LearnState>().station).sample;

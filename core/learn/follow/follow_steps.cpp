@@ -6,8 +6,8 @@
 #include "analysis/attribution/embedding_parts.h"
 #include "base/quoted.h"
 #include "learn/block_parts.h"
+#include "learn/follow/follow_run.h"
 #include "learn/page_parts.h"
-#include "learn/stations/follow_run.h"
 #include "model/heads.h"
 
 namespace headlight::learn {

@@ -2,7 +2,7 @@
 // the model knew the next word.
 #pragma once
 
-#include "learn/stations/follow_run.h"
+#include "learn/follow/follow_run.h"
 
 namespace headlight::learn {
 

@@ -5,8 +5,8 @@
 
 #include "analysis/prediction/predict.h"
 #include "base/quoted.h"
+#include "learn/follow/follow_run.h"
 #include "learn/page_parts.h"
-#include "learn/stations/follow_run.h"
 #include "model/heads.h"
 
 namespace headlight::learn {
@@ -188,7 +188,7 @@ ThreadNode stream_step(const FollowRun& r) {
 ThreadNode unpredicted(const FollowRun& r) {
     const Vector last = r.trace.stack(r.at.stack).normalized.row(r.query).transpose();
     ThreadNode out{"logits", "no word is predicted here", length(last), last};
-    out.title = "what leaves the block";
+    out.title = "the block's output";
     out.door = "formation";
     out.heading = "length";
     out.strips = {strip_row(r.word(), last, true)};

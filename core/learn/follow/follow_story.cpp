@@ -6,7 +6,7 @@
 #include "analysis/circuits/direct.h"
 #include "analysis/prediction/predict.h"
 #include "base/quoted.h"
-#include "learn/stations/follow_run.h"
+#include "learn/follow/follow_run.h"
 #include "model/heads.h"
 
 namespace headlight::learn {

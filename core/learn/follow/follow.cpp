@@ -1,5 +1,5 @@
 // Computes the station "Follow a word".
-#include "learn/stations/follow.h"
+#include "learn/follow/follow.h"
 
 #include <algorithm>
 #include <cmath>
