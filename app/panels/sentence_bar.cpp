@@ -153,7 +153,7 @@ constexpr size_t kShownNext = 3;
 
 const PredictedTokens* shown_predictions(const Scene& s) {
     const auto& all = s.sentence()->predictions;
-    const auto* foreign = shown_view(s.session, *s.model()).of_another_model;
+    const auto foreign = shown_view(s.session, *s.model()).of_another_model;
     if (all.empty() || (foreign && foreign(s.session))) return nullptr;
     const auto cell = s.shown_cell();
     const auto it = std::find_if(all.begin(), all.end(),

@@ -32,7 +32,7 @@ learn::Page page_of_all_kinds() {
     bars.rows.push_back({"Scores", "q · k", "", {-2.5f, 1, 4}, std::nullopt, "", false});
     page.blocks.push_back(bars);
     page.blocks.push_back(
-        Grid{"Keys", "key", "component", {"a", "b"}, {"x", "y"}, Matrix::Ones(2, 2), true, "keys", 1});
+        learn::Grid{"Keys", "key", "component", {"a", "b"}, {"x", "y"}, Matrix::Ones(2, 2), true, "keys", 1});
     Curves curves;
     curves.title = "Variance";
     curves.x_is = "d";
@@ -224,7 +224,7 @@ TEST_CASE("learn: curves of nothing, of one point and of no number are drawn") {
     page.blocks.push_back(curves);
     curves.log_x = curves.log_y = true;
     page.blocks.push_back(curves);
-    page.blocks.push_back(Grid{"", "", "", {}, {}, Matrix(0, 0), false, "", std::nullopt});
+    page.blocks.push_back(learn::Grid{"", "", "", {}, {}, Matrix(0, 0), false, "", std::nullopt});
     page.blocks.push_back(BarRows{});
     const Drawing drawing = draw_learn_page(std::make_shared<const learn::Page>(page), {}, {});
     CHECK(std::isfinite(drawing.page.height));

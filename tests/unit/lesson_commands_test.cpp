@@ -52,7 +52,7 @@ TEST_CASE("lesson: what it locks refuses with one sentence, by word, in the pale
 
 TEST_CASE("lesson: interventions can be locked, and views by all their doors") {
     Json root = Json::parse(lessons::built_in_lesson_text("how-a-model-copies-a-word"));
-    LessonSession b({{"views", {"compare"}}});
+    LessonSession b(Json{{"views", {"compare"}}});
     CHECK(b.refused("view compare changes") == kLockedByLesson);
     CHECK(b.refused("compare changes") == kLockedByLesson);
     CHECK(b.refused("switch stories") == "");
