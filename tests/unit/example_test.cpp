@@ -91,7 +91,7 @@ TEST_CASE("examples: the sample pictures are there") {
 }
 
 TEST_CASE("examples: each thing to try is made of commands that there are") {
-    CHECK(things_to_try().size() == 6);
+    CHECK(things_to_try().size() == 7);
     for (const ThingToTry& thing : things_to_try()) {
         CAPTURE(thing.title);
         CHECK(parse_commands(commands(), thing.commands));

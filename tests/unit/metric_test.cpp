@@ -141,7 +141,6 @@ TEST_CASE("metric: one sentence for each undefined one") {
           std::string::npos);
     const auto bert = reference_model("bert");
     const auto unmasked = trace_of(bert, {2, 7, 9, 3}, pool);
-    CHECK(resolved({}, *unmasked, pool).error().message.find("no mask token") != std::string::npos);
     CHECK(resolved({MetricKind::logit, 5, -1, 2}, *unmasked, pool)->position == 2);
 }
 

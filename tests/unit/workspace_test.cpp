@@ -120,6 +120,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["influence_points"] = 0;
     written["influence_second"] = 3;
     written["explain_from"] = 0;
+    written["explain_step"] = -1;
     written["doors"] = Json::array();
     for (const char* first : {"maps", "probes", "beside", "baseline", "part"})
         written[std::string("influence_") + first] = 0;

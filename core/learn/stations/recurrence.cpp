@@ -45,7 +45,7 @@ MeanError mean_of(const std::vector<float>& values) {
 Curves length_curves(const std::vector<RepeatedLength>& measured) {
     Curves out{.title = "The longer the text: two recurrent networks repeat it",
                .x_is = "words",
-               .y_is = "p of a word",
+               .y_is = "p of a repeated word",
                .log_x = true};
     Curves::Line without = line_of("without attention", {}, {}), with = line_of("with attention", {}, {});
     for (const RepeatedLength& m : measured) {
@@ -68,7 +68,7 @@ std::vector<float> places(size_t n) {
 Curves sentence_curves(const std::vector<float>& without, const std::vector<float>& with) {
     return {.title = "Word by word of this text",
             .x_is = "word",
-            .y_is = "p of the word",
+            .y_is = "p of a repeated word",
             .lines = {line_of("without attention", places(without.size()), without),
                       line_of("with attention", places(with.size()), with)}};
 }
@@ -92,7 +92,7 @@ Curves memory_curves(const Memory& m) {
             .x_is = "word",
             .y_is = "share",
             .lines = {line_of("gradient ‖∂h_T/∂h_t‖/√d", places(m.gradient.size()), m.gradient),
-                      line_of("gradient without the carry z ⊙ h", places(m.gradient.size()), m.without_carry),
+                      line_of("gradient without the carry", places(m.gradient.size()), m.without_carry),
                       line_of("h_T moves if the word is unknown", places(m.gradient.size()), m.influence)},
             .log_y = true};
 }
