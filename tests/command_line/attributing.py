@@ -376,7 +376,6 @@ def what_cannot_be_attributed_is_said():
         ["--baseline", "sideways"],
     ):
         run("attribute", "--text", RED, *more, status=2)
-    refused("mask token", "attribute --ids 2,7,9,3 --model MODELS/bert")
     out = FOLDER / "kept.csv"
     out.write_text("old")
     run("attribute --method gradient --metric kl", "--text", RED, "-o", out, status=1)

@@ -196,7 +196,6 @@ def a_metric_is_chosen():
         ("ball@99999999999999", "no position"),
     ):
         refused(said, "attribute", "--text", sentence, "--metric", bad)
-    refused("mask token", "heads --ids 2,7,9,3 --model MODELS/bert", "--metric", "log p")
     for verb in (
         ("heads",),
         ("report", "-o", FOLDER / "no.html"),

@@ -65,7 +65,6 @@ def a_station_page_is_text_where_it_is_vectors():
 def what_a_station_cannot_do_is_said():
     out = ("-o", FOLDER / "none.png")
     refused("wisdom", "learn --station wisdom", *out, status=2)
-    refused("--list", "learn --station positions")
     for wrong, said in (
         ("width=1", "2 to 256"),
         ("width=x", "2 to 256"),
