@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 24, kMinLine = 17, kTop = 64, kPad = 24, kFoot = 40, kBetween = 36;
+constexpr float kLine = 24, kMinLine = 15, kTop = 64, kPad = 24, kFoot = 40, kBetween = 36;
 
 float height_of(const HelpGroup& group, float line) {
     return line * (float(group.lines.size()) + 2);  // a heading, and the gap to the next group

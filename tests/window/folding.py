@@ -87,8 +87,7 @@ def a_masked_cell_is_said_to_be_masked(display):
 
 def a_tag_in_the_list_is_whole(display):
     with Window(PROGRAM, display, *LOCKED) as w:
-        r = w.wait(lambda r: "name mover" in r["texts"])
-        assert "0.64" in r["texts"]
+        r = w.wait(lambda r: {"name mover", "0.64"} <= set(r["texts"]))
         assert not any(text.startswith("name m") and text != "name mover" for text in r["texts"])
 
 

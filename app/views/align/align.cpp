@@ -238,6 +238,7 @@ View alignment_view() {
             .missing = no_cross,
             .ask = ask_alignment,
             .beside = {draw_alignment_list, always<draw_alignment_inspector>},
+            .paints = true,
             .of_target = true,
             .heads = aligned_heads,
             .numbers = alignment_numbers,
