@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Print what every built-in model reached: the tables of their cards come from here.
 
-    python models/evaluate.py --data DIR [stories translator formation recurrent]
+    python models/evaluate.py --data DIR [stories translator scenes formation recurrent]
 
 DIR holds the held-out stories and pairs. Each folder's evaluate.py measures its model; formation's
 run.json holds what was measured at each step.
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-MODELS = "stories translator formation recurrent".split()
+MODELS = "stories translator scenes formation recurrent".split()
 
 
 def formation():
