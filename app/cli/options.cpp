@@ -22,9 +22,10 @@ namespace headlight {
 
 CLI::Option* add_model_option(CLI::App& app, InputOptions& o) {
     return app
-        .add_option("--model", o.model,
-                    "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name "
-                    "listed by 'headlight models'")
+        .add_option(
+            "--model", o.model,
+            "Hugging Face folder, .gguf file, the built-in 'stories', 'translator' or 'scenes', or a name "
+            "listed by 'headlight models'")
         ->capture_default_str();
 }
 

@@ -64,7 +64,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->option_text("[FILE]")
         ->check(is_there);
     app.add_option("--model", o.model,
-                   "model folder or .gguf file, or the built-in 'stories' or 'translator'");
+                   "model folder or .gguf file, or the built-in 'stories', 'translator' or 'scenes'");
     app.add_option("--trace", o.file, "a trace file instead of a model");
     app.add_option("--text", o.text, "the sentence to start with");
     auto* pair =

@@ -43,7 +43,7 @@ void draw_sample_picture(Scene& s, Rect column, int i, const SamplePicture& samp
 
 /// Explains what to do while a vision model has no image.
 void draw_start_picture(Scene& s, Rect area) {
-    constexpr float kWide = 520, kHigh = 150, kTop = 80, kLine = 32, kAbove = 36, kSample = 168;
+    constexpr float kWide = 560, kHigh = 150, kTop = 80, kLine = 32, kAbove = 36, kSample = 168;
     Ui& ui = s.ui;
     Rect rest = inset(area, std::max(size::center_pad, (area.w - kWide) / 2), 0);
     take_top(rest, kTop);

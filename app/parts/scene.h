@@ -26,7 +26,7 @@ struct Pictures {
         Texture texture;
         std::shared_ptr<const RgbImage> image;  // null: not shown yet
     };
-    std::array<Sample, 2> samples;          // to start from, for vision models
+    std::array<Sample, 3> samples;          // to start from, for vision models
     std::map<std::string, Texture> slides;  // thumbnails, by SlideCard::picture
     uint64_t of_picture = 0;                // serial numbers of the textures' sources; 0: none
     uint64_t of_sentence = 0;

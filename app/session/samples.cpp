@@ -10,8 +10,9 @@ namespace headlight {
 namespace {
 
 constexpr std::string_view kPrefix = "sample:";
-constexpr SamplePicture kSamples[] = {{"sample:ball", "A ball on grass"},
-                                      {"sample:shapes", "Pairs of shapes"}};
+constexpr const char* kScene = "sample:scene";
+constexpr SamplePicture kSamples[] = {
+    {"sample:ball", "A ball on grass"}, {"sample:shapes", "Pairs of shapes"}, {kScene, "A scene of shapes"}};
 
 std::string_view sample_bytes(std::string_view path) {
     if (!path.starts_with(kPrefix)) return {};
@@ -21,6 +22,8 @@ std::string_view sample_bytes(std::string_view path) {
 }  // namespace
 
 std::span<const SamplePicture> sample_pictures() { return kSamples; }
+
+const char* first_picture(const Model& model) { return model.name == "scenes" ? kScene : ""; }
 
 Result<RgbImage> open_picture(const std::string& path) {
     const std::string_view sample = sample_bytes(path);

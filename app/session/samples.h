@@ -5,6 +5,7 @@
 #include <string>
 
 #include "io/image.h"
+#include "model/model.h"
 
 namespace headlight {
 
@@ -14,6 +15,9 @@ struct SamplePicture {
 
 /// The images of assets/samples, drawn by make.py there.
 std::span<const SamplePicture> sample_pictures();
+
+/// The picture that a model begins with: its sample, if it is the built-in one; else none.
+const char* first_picture(const Model& model);
 
 /// Reads a sample by its path, or a file.
 Result<RgbImage> open_picture(const std::string& path);

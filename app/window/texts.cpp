@@ -1,6 +1,7 @@
 #include "window/texts.h"
 
 #include "base/utf8.h"
+#include "session/samples.h"
 
 namespace headlight {
 
@@ -26,7 +27,9 @@ void show_texts(const Document& d, Fields& fields) {
 bool show_text_of(const Document& d, Fields& fields, const Model& model) {
     const TextName name = model.config.can.read_image ? TextName::picture : TextName::sentence;
     if (fields.sentence.name() == name) return false;
-    fields.sentence.set_text(name, valid_utf8(d.named(name)));
+    const std::string& text = d.named(name);
+    const bool begins = name == TextName::picture && text.empty();
+    fields.sentence.set_text(name, begins ? first_picture(model) : valid_utf8(text));
     return true;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw the two sample pictures for vision models, ball.png and shapes.png: flat shapes, four
+"""Draw the sample pictures for vision models, ball.png, shapes.png and scene.png: flat shapes, four
 samples a pixel. Ours (CC0). Run: python3 assets/samples/make.py"""
 
 import struct
@@ -44,6 +44,19 @@ def shapes(x, y):
     return 228, 228, 224
 
 
+def scene(x, y):
+    """A large red triangle among small shapes, as models/scenes learned them."""
+    if inside_triangle(x, y, (98, 76), (35, 177), (161, 177)):
+        return 206, 44, 46
+    if disc(x, y, 182, 56, 24):
+        return 52, 92, 186
+    if max(abs(x - 46), abs(y - 46)) < 20:
+        return 236, 196, 58
+    if max(abs(x - 190), abs(y - 150)) < 24 and min(abs(x - 190), abs(y - 150)) < 8:
+        return 70, 150, 72
+    return 222, 222, 218
+
+
 def picture(color):
     rows = []
     for row in range(SIDE):
@@ -70,5 +83,5 @@ def png(raw):
     )
 
 
-for draw in (ball, shapes):
+for draw in (ball, shapes, scene):
     (Path(__file__).parent / f"{draw.__name__}.png").write_bytes(png(picture(draw)))

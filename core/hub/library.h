@@ -28,9 +28,9 @@ std::vector<FoundModel> models_on_computer();
 FoundModel examine_model(const std::filesystem::path& path, const std::string& name,
                          const std::string& place);
 
-/// Finds the folder or file of a model by path, by built-in name ("stories", "translator"), by its name on
-/// the Hugging Face hub ("openai-community/gpt2", "owner/name@REVISION") if it was downloaded, or by its name
-/// in models_on_computer. Resolves a folder of the hub's cache to its snapshot.
+/// Finds the folder or file of a model by path, by built-in name ("stories", "translator", "scenes"), by its
+/// name on the Hugging Face hub ("openai-community/gpt2", "owner/name@REVISION") if it was downloaded, or by
+/// its name in models_on_computer. Resolves a folder of the hub's cache to its snapshot.
 Result<std::filesystem::path> find_model(const std::string& path_or_name);
 
 /// Returns a folder beside the built-in models that is none itself ("recurrent"), also if it is missing.

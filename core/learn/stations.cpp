@@ -23,7 +23,7 @@ std::span<const Station> stations() {
         station<Seq2seqState, seq2seq_page, ask_seq2seq>("seq2seq", "translator"),
         station<ImplicitState, implicit_page, ask_implicit>("implicit", "stories", telling_look),
         station<ParametersState, parameters_page, ask_parameters>("parameters", "stories"),
-        station<PicturesState, pictures_page, ask_pictures>("pictures", ""),
+        station<PicturesState, pictures_page, ask_pictures>("pictures", "scenes"),
         station<FormationState, formation_page, ask_formation>("formation", ""),
     };
     return table;

@@ -2,6 +2,8 @@
 """Measure the picture model on scenes of another seed: what it names, and where its heads look.
 
     python models/scenes/evaluate.py models/scenes
+
+Needs torch, numpy and transformers.
 """
 
 import argparse

@@ -2,6 +2,8 @@
 """Draw scenes of flat shapes, one of them larger than the others. Ours, free to use (CC0).
 
     python models/scenes/scenes.py FOLDER        writes six of them, enlarged
+
+Needs numpy, and Pillow to write them.
 """
 
 import sys

@@ -78,10 +78,11 @@ def what_a_station_cannot_do_is_said():
 
 def a_picture_is_drawn_in_patches_without_a_vision_model():
     out, picture = FOLDER / "patches.json", TESTS / "golden" / "head.png"
-    for options in ((), ("--image", picture), ("--model", "stories", "--image", picture)):
+    for options, numbers in (((), 192), (("--model", "stories", "--image", picture), 768)):
         run("learn --station pictures", *options, "-o", out)
         tables = {t["name"]: t for t in json.loads(out.read_text())["tables"]}
-        assert tables["A picture as a text"]["values"][1] == [768], tables
+        assert tables["A picture as a text"]["values"][1] == [numbers], tables
+        assert ("What it sees" in tables) == (not options), "the built-in model reads its scene"
     run("learn --station pictures --model MODELS/vit", "-o", out)
     names = [t["name"] for t in json.loads(out.read_text())["tables"]]
     assert any("looks at" in name for name in names), names

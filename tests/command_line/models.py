@@ -260,10 +260,11 @@ def a_name_of_the_hub_is_told_how_to_be_had():
 
 def models_are_listed():
     rows = run_json("models --json")
-    built_in = {r["name"]: r for r in rows[:3]}
-    assert list(built_in) == ["formation", "stories", "translator"], rows
+    built_in = {r["name"]: r for r in rows[:4]}
+    assert list(built_in) == ["formation", "scenes", "stories", "translator"], rows
     assert all(r["readable"] for r in built_in.values()), rows
     assert built_in["stories"]["family"] == "GPT-2"
+    assert built_in["scenes"]["family"] == "ViT"
     assert run("models").out.startswith("name")
 
 

@@ -1,4 +1,5 @@
 // Tests images as patches, with and without a vision model.
+#include "analysis/prediction/predict.h"
 #include "learn/stations/pictures.h"
 #include "learn_bench.h"
 #include "model/input.h"
@@ -19,8 +20,8 @@ TEST_CASE("learn pictures: the sample is the same each time, and not one color")
     CHECK(a.rgb == b.rgb);
     CHECK(a.rgb.size() == size_t{224} * 224 * 3);
     CHECK(sample_picture(32).rgb.size() == size_t{32} * 32 * 3);
-    const Matrix sun = patch_brightness(a, 16, 2, 11), door = patch_brightness(a, 16, 10, 4);
-    CHECK(sun.mean() > door.mean() + 0.2f);
+    const Matrix ground = patch_brightness(a, 16, 13, 13), triangle = patch_brightness(a, 16, 9, 6);
+    CHECK(ground.mean() > triangle.mean() + 0.2f);
 }
 
 TEST_CASE(
@@ -60,4 +61,19 @@ TEST_CASE("learn pictures: in a vision transformer a row of attention lies over 
     REQUIRE(pixels[1].weights.size() == 16);
     for (int i = 0; i < 16; ++i) CHECK(pixels[1].weights[i] == row(0, i + 1));
     CHECK(blocks_of<learn::Words>(page).empty());
+}
+
+TEST_CASE("learn pictures: the built-in model names its scene's largest shape, and a head looks there") {
+    ThreadPool pool(1);
+    const auto model = *Model::open(kTests.parent_path() / "models/scenes");
+    TextInput typed;
+    typed.image = std::make_shared<const RgbImage>(sample_picture());
+    const auto trace = *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    const auto best = predictions(*trace, predicting_positions(*trace)[0], 1, pool);
+    CHECK(prediction_label(*model, best[0].id) == "red triangle");
+    const Matrix row = trace->pattern_rows(1, 1, 0, 1);
+    float inside = 0;
+    for (int down = 2; down <= 4; ++down)
+        for (int across = 1; across <= 4; ++across) inside += row(0, 1 + 6 * down + across);
+    CHECK(inside > 0.6f);
 }

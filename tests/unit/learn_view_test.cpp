@@ -181,6 +181,13 @@ TEST_CASE("learn: what goes on at a station is one step of undo, another station
     CHECK(state.set.empty());
 }
 
+TEST_CASE("learn: the built-in picture model begins with its scene, another model with no picture") {
+    Bench scenes(*Model::open(kTests.parent_path() / "models/scenes"));
+    CHECK(scenes.host.text(TextName::sentence) == "sample:scene");
+    Bench other(reference_model("vit"));
+    CHECK(other.host.text(TextName::sentence).empty());
+}
+
 TEST_CASE("learn: a picture that is opened at its station is shown there, whatever model reads text") {
     const std::string picture = (kTests / "reference/models/vit/gray.png").string();
     Bench b;

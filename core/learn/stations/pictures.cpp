@@ -5,31 +5,13 @@
 #include <cmath>
 
 #include "analysis/prediction/predict.h"
+#include "base/embedded.h"
 #include "io/numbers.h"
 #include "learn/page_parts.h"
 
 namespace headlight::learn {
 
 namespace {
-
-struct Color {
-    int r, g, b;
-};
-
-/// Paints a point of the sample, 0 … 1 from the top left.
-Color sample_color(float x, float y) {
-    const auto within = [](float v, float low, float high) { return v >= low && v < high; };
-    if (std::hypot(x - 0.79f, y - 0.2f) < 0.1f) return {255, 214, 64};
-    if (within(x, 0.27f, 0.35f) && within(y, 0.62f, 0.8f)) return {94, 60, 40};                    // door
-    if (within(x, 0.44f, 0.53f) && within(y, 0.6f, 0.69f)) return {250, 240, 170};                 // window
-    if (within(x, 0.2f, 0.6f) && within(y, 0.5f, 0.8f)) return {214, 120, 84};                     // wall
-    if (within(y, 0.32f, 0.5f) && std::abs(x - 0.4f) < (y - 0.32f) * 1.35f) return {140, 40, 44};  // roof
-    if (std::hypot(x - 0.8f, y - 0.6f) < 0.1f) return {40, 120, 60};                               // tree
-    if (within(x, 0.785f, 0.815f) && within(y, 0.6f, 0.82f)) return {96, 66, 44};
-    const float hill = 0.74f - 0.08f * std::sin(3.1f * x);
-    if (y > hill) return {96, 160 - int(60 * (y - hill)), 72};
-    return {120 + int(90 * y), 180 + int(50 * y), 240};
-}
 
 struct CutPicture {
     RgbImage image;
@@ -135,13 +117,8 @@ Table class_table(const StationInput& in, ThreadPool& pool) {
 }  // namespace
 
 RgbImage sample_picture(int side) {
-    RgbImage out{side, side, {}};
-    for (int y = 0; y < side; ++y)
-        for (int x = 0; x < side; ++x) {
-            const Color c = sample_color((float(x) + 0.5f) / float(side), (float(y) + 0.5f) / float(side));
-            for (const int value : {c.r, c.g, c.b}) out.rgb.push_back(static_cast<uint8_t>(value));
-        }
-    return out;
+    const std::string_view bytes = embedded_file("assets/samples/scene.png");
+    return squared(*decode_image(std::as_bytes(std::span(bytes)), "scene.png"), side);
 }
 
 Matrix patch_brightness(const RgbImage& image, int patch, int row, int column) {
@@ -179,7 +156,7 @@ Result<Page> pictures_page(const StationInput& input, const PicturesState& state
     page.blocks.push_back(token_table(cut));
     if (!cut.by_model)
         page.blocks.push_back(Words{
-            "To see what heads look at in it, open a vision transformer: a folder of ViT from Hugging Face, "
+            "To see what heads look at in it, open the built-in model scenes, or another vision transformer: "
             "google/vit-base-patch16-224 for example. Then drop a picture on the window or name it with "
             "--image."});
     return page;

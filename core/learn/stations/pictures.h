@@ -14,7 +14,7 @@ struct PicturesState {
 
 Result<Page> pictures_page(const StationInput& input, const PicturesState& state, ThreadPool& pool);
 
-/// Draws the sample, a house on a hill under the sun; square.
+/// Returns the sample, a scene of shapes (assets/samples/scene.png); square.
 RgbImage sample_picture(int side = 224);
 
 /// [patch, patch]: brightness 0 … 1 of one patch, the mean of its colors.
