@@ -49,7 +49,7 @@ def a_control_shows_no_layer_that_the_model_lacks(display):
         "--view",
         "learn",
         "--do",
-        "learn implicit",
+        "learn guessing off; learn implicit",
         "--text",
         "Lily had a red ball.",
         "--report-texts",

@@ -19,7 +19,7 @@ bool is_learned(const Scene& s, const learn::Station& station) {
     return std::find(learned.begin(), learned.end(), station.key) != learned.end();
 }
 
-/// Draws a tick if the station was read, else its minutes; returns their room.
+/// Draws a tick if the station was read, else its minutes where the title leaves room.
 void draw_station_end(Scene& s, Rect& line, const learn::Station& station, ImU32 ink) {
     Ui& ui = s.ui;
     if (is_learned(s, station)) {
@@ -27,9 +27,11 @@ void draw_station_end(Scene& s, Rect& line, const learn::Station& station, ImU32
         const ImVec2 tick[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 6, c.y - 4}};
         return ui.polyline(tick, ink, 1.5f);
     }
-    const std::string minutes = std::to_string(learn::station_text(station.key).minutes) + " min";
-    write(ui, take_right(line, ui.text.width(kCaptionMono, minutes), gap::small), kCaptionMono, ink, minutes,
-          Flush::right);
+    const learn::StationText& text = learn::station_text(station.key);
+    const std::string minutes = std::to_string(text.minutes) + " min";
+    const float wide = ui.text.width(kCaptionMono, minutes);
+    if (line.w < ui.text.width(kBody, text.title) + wide + gap::small) return;
+    write(ui, take_right(line, wide, gap::small), kCaptionMono, ink, minutes, Flush::right);
 }
 
 /// `number`: 0 for the one that stands apart.
