@@ -68,7 +68,7 @@ def play_goes_on_and_space_holds_it(display):
 def no_page_is_asked_for_between_steps(display):
     with Window(PROGRAM, display, "--text", LILY, "--do", "learn follow") as w:
         _follows(w)
-        before = w.settled().get("answers")
+        w.settled()
         pictures = set()
         for step in range(2, 13):
             w.key("Right")
@@ -76,7 +76,7 @@ def no_page_is_asked_for_between_steps(display):
             time.sleep(0.5)
             pictures.add(w.picture())
         assert len(pictures) == 11, "each step has its own picture"
-        assert w.report().get("answers") == before, "stepping computes nothing"
+        assert not any(w.report()["answers"]), "stepping computes nothing"
 
 
 def a_door_opens_the_station_and_esc_comes_back(display):

@@ -158,6 +158,7 @@ void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     Ui& ui = s.ui;
     const auto used = words_used(s, of);
     const ExplanationStep* step = shown_step(s);
+    float free = -1e9f;  // below the last label: in a low window those that would stand over it are left out
     for (const auto& [word, place] : plan.words) {
         const bool on = used.count({word.stack, word.token}) > 0, last = word == predicting(s, of);
         if (on || last) ui.fill(place, last ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
@@ -165,14 +166,16 @@ void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
             const float wide = place.w * std::abs(share);
             ui.fill({place.x, place.bottom() - 2, wide, 2}, share > 0 ? ui.colors->plus : ui.colors->minus);
         }
+        const bool room = place.middle_y() >= free;
+        if (room) free = place.middle_y() + size::line * 0.75f;
         const Rect index{place.x - kWordIndex, place.y, kWordIndex - gap::small, place.h};
-        write(ui, index, kCaptionMono, on ? ui.colors->t2 : ui.colors->t3, std::to_string(word.token),
-              Flush::right);
-        write(ui, inset(place, gap::small, 0), kCaptionMono,
-              last ? ui.colors->accent_text
-              : on ? ui.colors->t1
-                   : ui.colors->t3,
-              s.sentence()->labels[size_t(word.stack)][size_t(word.token)]);
+        const ImU32 ink = last ? ui.colors->accent_text : on ? ui.colors->t1 : ui.colors->t3;
+        if (room) {
+            write(ui, index, kCaptionMono, on ? ui.colors->t2 : ui.colors->t3, std::to_string(word.token),
+                  Flush::right);
+            write(ui, inset(place, gap::small, 0), kCaptionMono, ink,
+                  s.sentence()->labels[size_t(word.stack)][size_t(word.token)]);
+        }
         dim_outside(ui, place, step && (on || last) && !contains(step->words, word));
     }
 }

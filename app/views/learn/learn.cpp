@@ -190,7 +190,6 @@ std::vector<Question> ask_learn(const Scene& s) { return {page_request(s.session
 void draw_thread(Scene& s, Rect area, const learn::Station& station, const learn::Thread& thread,
                  bool narrow) {
     constexpr float kFoot = 56, kLeastHigh = 560;
-    tick_station(s, station.key);
     if (narrow) draw_choice(s, take_top(area, kTitleRow), station);
     if (area.h >= kLeastHigh) {
         const Rect foot = take_bottom(area, kFoot);

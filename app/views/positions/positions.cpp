@@ -136,9 +136,9 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
         ui.polyline(curve_of(p, plot, which, reach), ink, kWidth);
         take_left(names, write(ui, names, kCaption, ink, name_of_curve(p, which)), gap::large);
     }
-    caption(ui, names,
-            p.by_distance() ? "by distance; hover over the table for another."
-                            : "by position; hover over the table for another.");
+    const std::string by = p.by_distance() ? "by distance" : "by position",
+                      whole = by + "; hover over the table for another.";
+    caption(ui, names, ui.text.width(kCaption, whole) <= names.w ? whole : by);
 }
 
 void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
