@@ -245,8 +245,11 @@ void draw_waiting(Scene& s, const Explanation& of, const CircuitPlan& plan) {
     }
 }
 
-void label_paths(Scene& s, const std::vector<DrawnPath>& paths, const CircuitPlan& plan) {
-    std::vector<Rect> taken{plan.answer};
+void label_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, const CircuitPlan& plan) {
+    constexpr float kAround = 400;  // names of columns, and what stands above and below the drawing
+    std::vector<Rect> taken{plan.answer,
+                            {area.x, area.y - kAround, area.w, kAround + kColumnName},
+                            {area.x, area.bottom(), area.w, kAround}};
     for (const HeadNode& node : plan.heads)
         taken.push_back({node.place.x, node.place.y, node.place.w, node.place.h + node.tag.h});
     for (const WordNode& node : plan.words) taken.push_back(node.place);
@@ -273,7 +276,7 @@ void draw_explanation(Scene& s, Rect area, const Explanation& of) {
     draw_words(s, of, plan);
     for (const HeadNode& node : plan.heads) draw_node(s, node, of);
     draw_answer(s, of, plan.answer);
-    label_paths(s, paths, plan);
+    label_paths(s, area, paths, plan);
 }
 
 }  // namespace headlight
