@@ -201,15 +201,16 @@ void draw_explain(Scene& s, Rect area) {
         write(s.ui, take_top(rest, size::row), kBody, s.ui.colors->t2, "Measuring…");
         return;
     }
-    constexpr float kLow = 600;
+    constexpr float kLow = 600, kRoomForSteps = 380;
     const Explanation& of = *found.explanation;
     tell(s, found.explanation);
     play_steps(s);
     draw_heading(s, rest, of, area.h < kLow);
     const bool controls = !s.ui.on_page() && !s.ui.without_toolbars;
-    draw_explain_steps(s, rest);
+    const bool tall = area.h >= kRoomForSteps;
+    if (tall) draw_explain_steps(s, rest);
     if (controls) draw_threshold(s, take_bottom(rest, size::row, gap::tight), of);
-    if (controls && !s.of<InspectorState>().open)
+    if (controls && tall && !s.of<InspectorState>().open)
         draw_path_strip(s, take_bottom(rest, size::row, gap::tight), of);
     draw_explanation(s, rest, of);
 }
