@@ -201,8 +201,14 @@ void draw_explain(Scene& s, Rect area) {
         write(s.ui, take_top(rest, size::row), kBody, s.ui.colors->t2, "Measuring…");
         return;
     }
-    constexpr float kLow = 600, kRoomForSteps = 380;
+    constexpr float kLow = 600, kRoomForSteps = 380, kMinWide = 420;
     const Explanation& of = *found.explanation;
+    if (rest.w < kMinWide) {
+        s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->t2,
+                               "Too little room for this view: enlarge the window, or choose a smaller text "
+                               "size (Ctrl+K).");
+        return;
+    }
     tell(s, found.explanation);
     play_steps(s);
     draw_heading(s, rest, of, area.h < kLow);
