@@ -148,7 +148,8 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std:
     if (h.hovered) back.back = ui.colors->bg3;
     draw_chip(ui, r, back);
     take_left(words, size::chip_pad);
-    write(ui, words, kCaptionMono, chip.ink, chip.label);
+    const std::string alone = chip.label.substr(0, chip.label.rfind(" at "));
+    write(ui, words, kCaptionMono, chip.ink, first_that_fits(ui, kCaptionMono, {chip.label, alone}, words.w));
     ui.tooltip(path, h, explanation(s));
     if (h.clicked) {
         s.of<MetricMenu>() = {r, "", false};

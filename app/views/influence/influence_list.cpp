@@ -88,8 +88,12 @@ float draw_list_heads(Scene& s, Rect area, const ScoredWords& words) {
                       words);
     WordColumns units = word_columns({area.x, area.y + kTitleHigh + notes, area.w, kUnitHigh}, words);
     const auto unit = [&](Rect column, const InfluenceMethodRow& method) {
+        const std::string lead = method.is_signed ? "adds to " : "of ",
+                          word = metric_row(shown_metric(s).kind).word;
         write(ui, column, kCaption, ui.colors->t3,
-              method.of_metric ? (method.is_signed ? "adds to " : "of ") + explained_name(s) : "share",
+              method.of_metric
+                  ? first_that_fits(ui, kCaption, {lead + explained_name(s), lead + word}, column.w)
+                  : "share",
               Flush::right);
     };
     if (units.without && words.first.found)
