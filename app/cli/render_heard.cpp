@@ -44,8 +44,7 @@ std::span<const HeardRow> heard_rows() {
         {"height-mm,height-px,methods", "*-learn", ""},
         {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
         {"colormap",
-         "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,explain,corpus",
-         ""},
+         "head,heads,steps,delta,lens,text,circuits,compare,alignment,picture,influence,explain,corpus", ""},
         {"contrast,scale", "head,heads,text,alignment,picture", ""},
         {"queries,marks,labels,no-labels", "head,heads", ""},
         {"turn-labels,axis-titles,no-axis-titles,color-bar,no-color-bar,grid-lines,values", "head", ""},
