@@ -44,7 +44,8 @@ std::span<const HeardRow> heard_rows() {
         {"height-mm,height-px,methods", "*-learn", ""},
         {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
         {"colormap",
-         "head,heads,steps,delta,lens,text,circuits,compare,alignment,picture,influence,explain,corpus", ""},
+         "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,explain,corpus",
+         ""},
         {"contrast,scale", "head,heads,text,alignment,picture", ""},
         {"queries,marks,labels,no-labels", "head,heads", ""},
         {"turn-labels,axis-titles,no-axis-titles,color-bar,no-color-bar,grid-lines,values", "head", ""},
@@ -113,6 +114,8 @@ constexpr BesideRow kBeside[] = {
      "a map, not with --graph"},
     {"layer,head,all-heads", "compare", of_pattern, "--show pattern, or a figure"},
     {"cell", "compare", [](const Asked& o) { return o.word("show") != "delta"; }, "--show pattern or next"},
+    {"colormap", "learn", [](const Asked&) { return false; },
+     "a station that has a map: headlight learn --station"},
     {"colormap", "compare", [](const Asked& o) { return o.word("show") != "next"; },
      "--show pattern or delta"},
     {"mask,ablate,change,temperature-attn", "patch", [](const Asked& o) { return o.text_b.empty(); },
