@@ -120,7 +120,7 @@ def save(models, words, a, minutes, steps):
             tensors[f"{name}.{key}"] = value.half().contiguous()
     a.out.mkdir(parents=True, exist_ok=True)
     save_file(tensors, a.out / "model.safetensors", metadata={"format": "pt"})
-    config = dict(embedding=EMBEDDING, width=WIDTH, longest=LONGEST, words=words)
+    config = dict(embedding=EMBEDDING, width=WIDTH, longest=LONGEST, steps=steps, words=words)
     (a.out / "network.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n")
 
 

@@ -4,6 +4,7 @@ it remember a name and go on without a loop? Does the circuit behind "the red ba
 The sentences are our own (CC0); training never sees them.
 """
 
+import contextlib
 import re
 
 import templates
@@ -154,23 +155,31 @@ def template_share(reader, each=10, tokens=100):
     return sum(bool(TEMPLATE_TEXT.search(t)) for t in texts) / len(texts), texts
 
 
+@contextlib.contextmanager
+def without_head(model, layer, head):
+    """Let one head write nothing."""
+    width = model.config.n_embd // model.config.n_head
+
+    def cut(_, inputs):
+        x = inputs[0].clone()
+        x[..., head * width : (head + 1) * width] = 0
+        return (x,)
+
+    hook = model.transformer.h[layer].attn.c_proj.register_forward_pre_hook(cut)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
 def circuit(reader):
     """p(ball), p(ball) without each head of the circuit, and the weights of its heads."""
     e, attention, _, logits = reader.read(CIRCUIT)
     ball = reader.tok.encode(" ball").ids[0]
-    model = reader.model
-    width = model.config.n_embd // model.config.n_head
 
     def without(layer, head):
-        def cut(_, inputs):
-            x = inputs[0].clone()
-            x[..., head * width : (head + 1) * width] = 0
-            return (x,)
-
-        hook = model.transformer.h[layer].attn.c_proj.register_forward_pre_hook(cut)
-        p = next_word(reader, CIRCUIT)[ball].item()
-        hook.remove()
-        return p
+        with without_head(reader.model, layer, head):
+            return next_word(reader, CIRCUIT)[ball].item()
 
     return dict(
         ball=logits[-1].softmax(-1)[ball].item(),

@@ -24,6 +24,7 @@ from transformers import GPT2LMHeadModel
 
 HEAD, EACH_BAR, INDUCTION_BAR, SENSE_BAR, RANDOM_BAR = (2, 6), 0.4, 0.9, 0.9, 0.65
 LOSS_BAR, NAME_BAR, OPENINGS_BAR, TEMPLATE_BAR, BALL_BAR = 2.257, 0.8, 7, 0.02, 0.98
+CUT_BAR = 0.15  # of the ball, without the previous-token head
 OWN_SENTENCES = {  # word: sense: beginnings up to the word's second time; none is a template's
     "bark": {
         "dog": [
@@ -277,9 +278,12 @@ def main():
         ("each of two adjectives, own sentences", each("own_sentences"), EACH_BAR),
         ("each of two adjectives, the article's sentence", each("the_article"), EACH_BAR),
         ("Anna remembered", m["names"]["asked"][0], NAME_BAR),
+        ("the mean of ten names", m["names"]["asked"][1], NAME_BAR),
         ("openings of ten without a loop", m["openings_without_a_loop"], OPENINGS_BAR),
+        ("of those, without template text", m["of_those_without_template_text"], OPENINGS_BAR),
         ("samples with template text (at most)", -m["samples_with_template_text"], -TEMPLATE_BAR),
         ("the red ball", m["circuit"]["ball"], BALL_BAR),
+        ("the red ball without head 0.0 (at most)", -m["circuit"]["without"]["0.0"], -CUT_BAR),
         ("senses at the word", m["senses"], SENSE_BAR),
         ("senses behind it", m["senses_after"], SENSE_BAR),
         ("senses of own sentences at the word", m["senses_of_own_sentences"], SENSE_BAR),
