@@ -58,4 +58,8 @@ std::string fine_decimals(double value, int digits) {
     return decimals(value * std::pow(10.0, -exponent), 1) + "e−" + std::to_string(-exponent);
 }
 
+std::string percent(double share) {
+    return share > 0 && share < 0.001 ? "< 0.1 %" : decimals(100 * share, 1) + " %";
+}
+
 }  // namespace headlight

@@ -31,4 +31,7 @@ inline constexpr double kNoise = 5e-7;
 /// Formats likewise, but "2.3e−5" if all decimals would be 0, and "0" below kNoise.
 std::string fine_decimals(double value, int digits);
 
+/// Formats a share: "80.4 %", "< 0.1 %".
+std::string percent(double share);
+
 }  // namespace headlight

@@ -1,6 +1,7 @@
 // Applies the activations of MLPs and their derivatives.
 #include "model/activation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/choice.h"
@@ -15,6 +16,7 @@ void gelu(Values x) { kernels().gelu(x.data(), x.size()); }
 void gelu_tanh(Values x) { kernels().gelu_tanh(x.data(), x.size()); }
 void relu(Values x) { kernels().relu(x.data(), x.size()); }
 void silu(Values x) { kernels().silu(x.data(), x.size()); }
+void relu_squared(Values x) { x = x.max(0.0f).square(); }
 void quick_gelu(Values x) { kernels().quick_gelu(x.data(), x.size()); }
 
 /// gelu'(x) = Φ(x) + x φ(x).
@@ -39,8 +41,31 @@ void sigmoid_slope(Values& x, float s) {
     const Eigen::ArrayXf u = (s * x).max(-kEnd).min(kEnd), sigma = 1 / (1 + (-u).exp());
     x = sigma + u * sigma * (1 - sigma);
 }
+void relu_squared_slope(Values x) { x = 2 * x.max(0.0f); }
 void silu_slope(Values x) { sigmoid_slope(x, 1); }
 void quick_gelu_slope(Values x) { sigmoid_slope(x, 1.702f); }
+
+/// Holds xIELU's parameters: p, n, β and ε.
+struct Xielu {
+    float positive = 0.8f, negative = 0.8f, beta = 0.5f, end = -1e-6f;
+};
+
+Xielu read(const XieluWeights& w) {
+    if (!w.positive) return {};
+    return {softplus(*w.positive), *w.beta + softplus(*w.negative), *w.beta, *w.end};
+}
+
+/// x > 0: p x² + β x; else n (exp(min(x, ε)) − 1 − x) + β x.
+void xielu(const Xielu& of, Values x) {
+    for (float& value : x)
+        value = of.beta * value + (value > 0 ? of.positive * value * value
+                                             : of.negative * (std::expm1(std::min(value, of.end)) - value));
+}
+void xielu_slope(const Xielu& of, Values x) {
+    for (float& value : x)
+        value = of.beta + (value > 0 ? 2 * of.positive * value
+                                     : of.negative * ((value < of.end ? std::exp(value) : 0) - 1));
+}
 
 // Follows the order of Activation.
 constexpr ActivationRow kActivations[] = {
@@ -53,11 +78,22 @@ constexpr ActivationRow kActivations[] = {
     {Activation::relu, "relu", {"relu"}, relu, relu_slope},
     {Activation::silu, "silu", {"silu", "swish"}, silu, silu_slope},
     {Activation::quick_gelu, "quick gelu", {"quick_gelu"}, quick_gelu, quick_gelu_slope},
+    {Activation::relu_squared, "relu²", {"relu2"}, relu_squared, relu_squared_slope},
+    {Activation::xielu, "xIELU", {}, [](Values x) { xielu({}, x); }, [](Values x) { xielu_slope({}, x); }},
 };
 
 }  // namespace
 
 std::span<const ActivationRow> activations() { return kActivations; }
 const ActivationRow& activation_row(Activation activation) { return row_of(kActivations, activation); }
+
+void apply_activation(Activation activation, const XieluWeights& weights, Values x) {
+    if (activation == Activation::xielu) return xielu(read(weights), x);
+    activation_row(activation).apply(x);
+}
+void apply_slope(Activation activation, const XieluWeights& weights, Values x) {
+    if (activation == Activation::xielu) return xielu_slope(read(weights), x);
+    activation_row(activation).slope(x);
+}
 
 }  // namespace headlight

@@ -1,7 +1,10 @@
 // Tabulates activations. GELU, exact and as tanh: Hendrycks and Gimpel 2016. SiLU: Elfwing et al. 2018.
+// Squared ReLU: So et al. 2021. xIELU: Huang and Schlag 2024.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 #include "model/model.h"
@@ -18,5 +21,13 @@ struct ActivationRow {
 
 std::span<const ActivationRow> activations();
 const ActivationRow& activation_row(Activation activation);
+
+/// Return σ(x) = 1 / (1 + e^(−x)), and ln(1 + e^x), which does not overflow.
+inline float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+inline float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }
+
+/// Apply an MLP's activation to x in place, or replace x by the derivative at x; `xielu`: of the layer.
+void apply_activation(Activation activation, const XieluWeights& xielu, Eigen::Ref<Eigen::ArrayXf> x);
+void apply_slope(Activation activation, const XieluWeights& xielu, Eigen::Ref<Eigen::ArrayXf> x);
 
 }  // namespace headlight

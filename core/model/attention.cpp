@@ -7,6 +7,7 @@
 
 #include "kernels/choice.h"
 #include "model/attention_products.h"
+#include "model/mixers/mixing.h"
 
 namespace headlight {
 
@@ -17,7 +18,9 @@ namespace {
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.given_pattern(head)) return {0, rule.mask.keys};
     const KeyRange keys = rule.mask_of(head).weight_range(first, last);
-    return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
+    // a recurrence passes all keys between its query and the first that it shows
+    const int end = rule.recurrence ? std::max(keys.end, last) : keys.end;
+    return {keys.begin - keys.begin % int{kSumLanes}, end};
 }
 
 /// Turns q·kᵀ·scale of one head into scores: soft cap, position bias.
@@ -36,11 +39,14 @@ void finish_scores(const AttentionRule& rule, int head, int first, int first_key
 
 void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int first_key, MatrixRef scores) {
+    HEADLIGHT_CHECK(rule.is_softmax());
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
     // scales q, which has fewer entries than the scores
     const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;
     multiply_keys(scaled, k, first_key, scores);
+    rule.disentangled.add_to_position(head, scaled, first, first_key, scores);
+    rule.disentangled.add_from_position(head, k, rule.scale, first, first_key, scores);
     finish_scores(rule, head, first, first_key, scores);
 }
 
@@ -76,30 +82,95 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
 
 namespace {
 
-/// Puts all weight on the largest of the allowed scores, the first of equal ones.
+/// Puts all weight on the largest of the allowed scores, the first of equal ones; none if the sink's is
+/// larger.
 void hardmax(MatrixRef pattern) {
     for (Index r = 0; r < pattern.rows(); ++r) {
         Index heaviest = 0;
-        pattern.row(r).maxCoeff(&heaviest);
+        if (pattern.row(r).maxCoeff(&heaviest) == 0) continue;
         pattern.row(r).setZero();
         pattern(r, heaviest) = 1;
     }
 }
 
+/// Returns each row's largest allowed score; −∞ in fully masked rows.
+Vector largest_scores(const MaskPlan& mask, int first, int first_key, const MatrixRef& scores) {
+    Vector out = Vector::Constant(scores.rows(), -std::numeric_limits<float>::infinity());
+    for (int r = 0; r < scores.rows(); ++r) {
+        const KeyRange& visible = mask.visible[first + r];
+        for (int key = visible.begin; key < visible.end; ++key)
+            if (!mask.is_masked(first + r, key)) out[r] = std::max(out[r], scores(r, key - first_key));
+    }
+    return out;
+}
+
+/// Takes the sink's share from each row of P = softmax(S): with the largest score m, e^m ÷ Σ e^S is max P, so
+/// that Σ e^S ÷ (Σ e^S + e^sink) = 1 ÷ (1 + e^(sink − m) max P). Of a fully masked row it takes all.
+void share_with_sink(const AttentionRule& rule, int head, const Vector& largest, MatrixRef pattern) {
+    const float sink = rule.sink_score(head);
+    for (Index r = 0; r < pattern.rows(); ++r) {
+        if (rule.temperature_of(head) == 0)
+            pattern.row(r) *= sink > largest[r] ? 0.0f : 1.0f;
+        else
+            pattern.row(r) /= 1 + std::exp(sink - largest[r]) * pattern.row(r).maxCoeff();
+    }
+}
+
+/// Puts in the rows that the user or a trace gives.
+void put_given(const AttentionRule& rule, int head, int first, int first_key, MatrixRef pattern) {
+    const auto given = rule.given_pattern(head);
+    const Index rows = given ? std::clamp<Index>(given->rows() - first, 0, pattern.rows()) : 0;
+    if (rows == 0) return;
+    const Index width = std::clamp<Index>(given->cols() - first_key, 0, pattern.cols());
+    pattern.topRows(rows).setZero();
+    pattern.topLeftCorner(rows, width) = given->block(first, first_key, rows, width);
+}
+
 /// Turns scores (queries from `first`, keys from `first_key` on) into rows of the pattern, under changes.
 void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
     apply_temperature(rule, head, scores);
+    Vector largest;
+    if (!rule.sinks.empty()) largest = largest_scores(rule.mask_of(head), first, first_key, scores);
     masked_softmax(rule.mask_of(head), first, first_key, scores);
+    if (!rule.sinks.empty()) share_with_sink(rule, head, largest, scores);
     if (rule.temperature_of(head) == 0) hardmax(scores);
-    const auto given = rule.given_pattern(head);
-    const Index rows = given ? std::clamp<Index>(given->rows() - first, 0, scores.rows()) : 0;
-    if (rows == 0) return;
-    const Index width = std::clamp<Index>(given->cols() - first_key, 0, scores.cols());
-    scores.topRows(rows).setZero();
-    scores.topLeftCorner(rows, width) = given->block(first, first_key, rows, width);
+    put_given(rule, head, first, first_key, scores);
+}
+
+/// Zeroes masked entries: a recurrence has no softmax that would share their weight among the others.
+void mask_mixing(const MaskPlan& mask, int first, int first_key, MatrixRef matrix) {
+    for (int r = 0; r < matrix.rows(); ++r)
+        for (int i = 0; i < matrix.cols(); ++i)
+            if (!mask.allowed(first + r, first_key + i)) matrix(r, i) = 0;
+}
+
+/// Computes rows of a head's pattern: queries from `first`, keys from `first_key` on.
+void make_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first, int first_key,
+                  MatrixRef pattern) {
+    if (rule.is_softmax()) {
+        attention_scores(rule, head, q, k, first, first_key, pattern);
+        return finish_pattern(rule, head, first, first_key, pattern);
+    }
+    mixing_matrix(rule, head, q, k, first, first_key, pattern);
+    mask_mixing(rule.mask_of(head), first, first_key, pattern);
+    put_given(rule, head, first, first_key, pattern);
 }
 
 }  // namespace
+
+Index AttentionRule::key_width(Index d_head) const { return recurrence ? d_head + kKeyRates : d_head; }
+
+float AttentionRule::sink_score(int head) const {
+    HEADLIGHT_CHECK(head >= 0 && head < isize(sinks));
+    const float temperature = temperature_of(head);
+    return std::isinf(temperature) ? 0
+           : temperature > 0       ? sinks[size_t(head)] / temperature
+                                   : sinks[size_t(head)];
+}
+
+float sink_weight(const AttentionRule& rule, ConstRowRef row) {
+    return rule.sinks.empty() ? 0 : std::max(0.0f, 1 - row.cwiseMax(0.0f).sum());
+}
 
 void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                   MatrixRef pattern) {
@@ -109,8 +180,7 @@ void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows
     auto visible = pattern.middleCols(keys.begin, keys.size());
     pattern.leftCols(keys.begin).setZero();
     pattern.rightCols(pattern.cols() - keys.end).setZero();
-    attention_scores(rule, head, q, k, first, keys.begin, visible);
-    finish_pattern(rule, head, first, keys.begin, visible);
+    make_pattern(rule, head, q, k, first, keys.begin, visible);
 }
 
 namespace {
@@ -128,8 +198,7 @@ PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const 
     const KeyRange keys = needed_keys(rule, head, first, last);
     const Index rows = last - first;
     Eigen::Map<Matrix> weights(tile_scratch(rows * keys.size()), rows, keys.size());
-    attention_scores(rule, head, q, k, first, keys.begin, weights);
-    finish_pattern(rule, head, first, keys.begin, weights);
+    make_pattern(rule, head, q, k, first, keys.begin, weights);
     return {rule, head, first, keys.begin, weights};
 }
 
@@ -137,6 +206,7 @@ PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const 
 /// d_head]; q: [n, heads of the block · d_head].
 ConstMatrixMap make_rows(const AttentionRule& rule, int head, int heads, const Rows& q, const Rows& k,
                          int query, const KeyRange& keys) {
+    HEADLIGHT_DCHECK(!rule.disentangled);
     const Index width = k.cols();
     Eigen::Map<Matrix> weights(tile_scratch(Index{heads} * keys.size()), heads, keys.size());
     const ConstMatrixMap queries(q.row(query).data() + head * width, heads, width);
@@ -161,7 +231,7 @@ struct TilePlace {
 
 /// Counts the heads from `head` on to compute together, so that shared keys and values are read once.
 int heads_together(const AttentionRule& rule, int head, bool one_query) {
-    if (!one_query || !rule.changed.empty()) return 1;
+    if (!one_query || !rule.changed.empty() || rule.disentangled || rule.recurrence) return 1;
     const int shared = rule.heads / rule.kv_heads;
     return std::min(shared - head % shared, kFewQueries);
 }
@@ -197,16 +267,18 @@ void check_shapes(const AttentionRule& rule, const Rows& q, const Rows& k, const
                   const MatrixRef& z) {
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
                     (rule.changed.empty() || isize(rule.changed) == rule.heads));
-    HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
-                    k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
-    HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() &&
+    HEADLIGHT_CHECK(q.cols() % rule.heads == 0 &&
+                    rule.key_width(q.cols() / rule.heads) * rule.kv_heads == k.cols() &&
+                    k.rows() == v.rows() && rule.mask.keys == k.rows());
+    HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && v.cols() % rule.kv_heads == 0 &&
+                    z.cols() == v.cols() / rule.kv_heads * rule.heads &&
                     isize(rule.mask.visible) >= start + z.rows());
 }
 
-/// z = pattern · v for one query of heads that share keys and values; z: [1, heads of the block · d_head].
+/// z = pattern · v for one query of heads that share keys and values; z: [1, heads of the block · d_value].
 void attend_together(const AttentionRule& rule, const TilePlace& at, const Rows& q, const Rows& k,
                      const Rows& v, MatrixRef z, const SeeTile& see) {
-    const Index width = k.cols();
+    const Index width = v.cols();
     const KeyRange keys = needed_keys(rule, at.head, at.first, at.last);
     const ConstMatrixMap weights = make_rows(rule, at.head, at.heads, q, k, at.first, keys);
     for (int i = 0; see && i < at.heads; ++i)
@@ -222,18 +294,19 @@ void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Ro
     check_shapes(rule, q, k, v, start, z);
     if (z.rows() == 0) return;  // an earlier pass supplied all rows
     const int n = narrow<int>(q.rows());
-    const Index width = q.cols() / rule.heads;
+    const Index d_head = q.cols() / rule.heads, d_key = rule.key_width(d_head), width = z.cols() / rule.heads;
     const auto tiles = tile_places(rule, start, start + narrow<int>(z.rows()), n);
     Matrix sums(rule.changed.empty() ? 0 : isize(tiles), width);
     pool.run(isize(tiles), [&](int i) {
         const TilePlace at = tiles[i];
         const HeadRule::Z kind = z_of(rule, at.head);
         if (kind == HeadRule::Z::zero && !see) return;
-        const Index own = at.head * width, shared = rule.kv_head(at.head) * width, rows = at.last - at.first;
-        const Rows keys = k.columns(shared, width), values = v.columns(shared, width);
+        const Index own = at.head * width, shared = rule.kv_head(at.head), rows = at.last - at.first;
+        const Rows keys = k.columns(shared * d_key, d_key), values = v.columns(shared * width, width);
         if (at.heads > 1)
             return attend_together(rule, at, q, keys, values, z.middleRows(at.first - start, 1), see);
-        const PatternTile tile = make_tile(rule, at.head, q.columns(own, width), keys, at.first, at.last);
+        const Rows queries = q.columns(at.head * d_head, d_head);
+        const PatternTile tile = make_tile(rule, at.head, queries, keys, at.first, at.last);
         if (see) see(tile);
         if (kind == HeadRule::Z::kept)
             weigh_values(tile.weights, tile.first_key, values, z.block(at.first - start, own, rows, width));

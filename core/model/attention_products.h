@@ -13,7 +13,7 @@ inline constexpr int kFewQueries = 3;
 /// Sums each score in ascending order of components, whatever else is computed with it.
 void multiply_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores);
 
-/// z = P v: z[queries, d_head]; weights: [queries, keys from `first_key` on], v: [n, d_head]. Sums in
+/// z = P v: z[queries, d_value]; weights: [queries, keys from `first_key` on], v: [n, d_value]. Sums in
 /// ascending order of keys.
 void weigh_values(ConstMatrixRef weights, int first_key, const Rows& v, MatrixRef z);
 

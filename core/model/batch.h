@@ -9,13 +9,20 @@
 
 namespace headlight {
 
-/// Holds cosines and sines of the new rows' positions, for the model's global and local rotary embedding.
-struct RopeTables {
-    RopeTable global, local;
+/// Holds cosines and sines of the new rows' positions for the rotary embedding of each layer; layers that
+/// rotate alike share a table.
+class RopeTables {
+public:
     explicit RopeTables(const Pass& p);
-    const RopeTable& of(const ModelConfig& c, const Rope& rope) const {
-        return &rope == &c.local_rope ? local : global;
+    const RopeTable& of_layer(int l) const { return tables_[table_of_[l]]; }
+    /// Negates all angles, for the reverse pass.
+    void invert() {
+        for (RopeTable& table : tables_) table.sine *= -1;
     }
+
+private:
+    std::vector<RopeTable> tables_;
+    std::vector<size_t> table_of_;  // of each layer
 };
 
 /// Tracks one pass on its way through the layers of a stack.

@@ -1,7 +1,6 @@
 // Embeds the input of layer 0 (token, position and type embeddings; patches) and unembeds the last layer's.
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -44,8 +43,8 @@ std::vector<int64_t> position_rows(const Pass& p) {
     const ModelConfig& c = p.config();
     std::vector<int64_t> rows;
     if (p.input.picture) {
-        rows.resize(p.input.size());
-        std::iota(rows.begin(), rows.end(), int64_t{0});
+        const int registers = p.config().vision.registers;
+        for (int i = 0; i < p.input.size(); ++i) rows.push_back(i <= registers ? 0 : i - registers);
         return rows;
     }
     int64_t next = c.position_offset;
@@ -56,22 +55,32 @@ std::vector<int64_t> position_rows(const Pass& p) {
 /// [n − n_past, width]: computes the position vectors of the new tokens; empty if the scheme adds none.
 Matrix position_vectors(const Pass& p, Index width) {
     const Linear& table = p.weights.position_embedding;
-    const bool waves = p.config().positions == PositionScheme::sinusoidal;
+    const bool waves = p.config().positions == PositionScheme::sinusoidal && !table;
     const Index count = p.input.size() - p.n_past;
-    if (p.positions().off || (!waves && !table)) return {};
-    if (waves && p.positions().own()) return sinusoids(width, p.n_past, count);
-    const std::vector<int> at = p.new_positions();
-    if (waves) return sinusoids(width, 0, p.input.size())(at, Eigen::all);
-    const std::vector<int64_t> rows = position_rows(p);
-    return look_up(table, count, [&](Index i) { return rows[at[i]]; });
+    if (p.positions().off || (!waves && !table) || !count) return {};
+    const std::vector<int64_t> all = position_rows(p);
+    std::vector<int64_t> rows;
+    for (const int at : p.new_positions()) rows.push_back(all[at]);
+    if (!waves) return look_up(table, count, [&](Index i) { return rows[i]; });
+    const auto [low, high] = std::minmax_element(rows.begin(), rows.end());
+    const int64_t first = *low;
+    const Matrix some = position_waves(p.config(), width, first, *high - first + 1);
+    for (int64_t& row : rows) row -= first;
+    return some(rows, Eigen::all);
 }
 
-/// [n, d_model]: x = [class token; patches · W + b] + positions.
+/// [n, d_model]: x = [class token; registers; patches · W + b] + positions, which registers have none of.
 Matrix embed_picture(const Pass& p, const Matrix& patches) {
+    const int registers = p.config().vision.registers;
     Matrix x(p.input.size(), p.config().d_model);
     x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
-    apply_linear(p.pool, patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
-    if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
+    if (registers)
+        x.middleRows(1, registers) = ConstMatrixMap(p.model.weights.registers, registers, x.cols());
+    apply_linear(p.pool, patches, p.model.weights.patch, x.bottomRows(patches.rows()));
+    const Matrix positions = position_vectors(p, x.cols());
+    if (!positions.size()) return x;
+    x.row(0) += positions.row(0);
+    x.bottomRows(patches.rows()) += positions.bottomRows(patches.rows());
     return x;
 }
 
@@ -79,15 +88,19 @@ Matrix embed_picture(const Pass& p, const Matrix& patches) {
 Matrix embed_tokens(const Pass& p, Matrix x) {
     const ModelConfig& c = p.config();
     const StackWeights& w = p.weights;
-    x *= c.embed_scale;
+    const std::vector<float> scales = embedding_scales(c, p.input);
+    for (Index i = 0; i < x.rows(); ++i) x.row(i) *= scales[p.n_past + i];
     const bool project_first = w.embed_project && c.d_model_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
+    if (p.stack.norms_tokens) x = p.norm(w.embed_norm, x);
     if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
     if (w.type_embedding)
         x += look_up(w.type_embedding, x.rows(),
                      [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[p.n_past + i]; });
-    if (w.embed_norm) x = p.norm(w.embed_norm, x);
-    if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
+    const bool project_before = w.embed_project && c.norm_projected;
+    if (project_before) x = project(p.pool, x, w.embed_project);
+    if (w.embed_norm && !p.stack.norms_tokens) x = p.norm(w.embed_norm, x);
+    if (w.embed_project && !project_first && !project_before) x = project(p.pool, x, w.embed_project);
     return x;
 }
 
@@ -120,10 +133,10 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
     HEADLIGHT_CHECK(norm);
     Matrix y = spare_matrix(x.rows(), x.cols());
     const bool center = config.norm == NormKind::layer_norm;
+    const float eps = eps_of(config, norm);
     for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i)
-            kernels().norm(x.row(i).data(), x.cols(), norm.weight, norm.bias, config.norm_eps, center,
-                           y.row(i).data());
+            kernels().norm(x.row(i).data(), x.cols(), norm.weight, norm.bias, eps, center, y.row(i).data());
     });
     return y;
 }

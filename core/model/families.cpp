@@ -1,26 +1,227 @@
 // Lists the model families.
 #include "model/families.h"
 
+#include "base/quoted.h"
+
 namespace headlight {
 
-std::span<const Family> families() {
-    static const Family table[] = {
-        kGpt2,    kGptNeox, kLlama,      kMistral, kQwen2,      kQwen3,   kGemma,      kGemma2,
-        kPhi,     kOpt,     kBloom,      kBert,    kDistilBert, kRoberta, kXlmRoberta, kCamembert,
-        kElectra, kAlbert,  kModernBert, kMarian,  kBart,       kT5,      kMt5,        kVit,
-    };
-    return table;
-}
+namespace {
+
+// clang-format off
+const Family* const kFamilies[] = {
+    &kGpt2,
+    &kGptNeox,
+    &kLlama,
+    &kMistral,
+    &kQwen2,
+    &kQwen3,
+    &kGemma,
+    &kGemma2,
+    &kPhi,
+    &kOpt,
+    &kBloom,
+    &kBert,
+    &kDistilBert,
+    &kRoberta,
+    &kXlmRoberta,
+    &kCamembert,
+    &kElectra,
+    &kAlbert,
+    &kModernBert,
+    &kModernBertDecoder,
+    &kMarian,
+    &kBart,
+    &kT5,
+    &kMt5,
+    &kVit,
+    &kQwen3Next,
+    &kQwen35,
+    &kQwen35Moe,
+    &kOlmoHybrid,
+    &kBamba,
+    &kGraniteHybrid,
+    &kMamba2,
+    &kNemotronH,
+    &kMixtral,
+    &kQwen2Moe,
+    &kQwen3Moe,
+    &kOlmoe,
+    &kGlm4Moe,
+    &kDots1,
+    &kMinimaxM2,
+    &kPlBart,
+    &kMBart,
+    &kM2M100,
+    &kPegasus,
+    &kBigBirdPegasus,
+    &kBlenderbot,
+    &kBlenderbotSmall,
+    &kMinistral,
+    &kGemma3Text,
+    &kGemma3,
+    &kGemma4Text,
+    &kGemma4,
+    &kVaultGemma,
+    &kOlmo2,
+    &kOlmo3,
+    &kExaone4,
+    &kGranite,
+    &kSmolLm3,
+    &kSeedOss,
+    &kArcee,
+    &kInternLm3,
+    &kCwm,
+    &kHyperClovaX,
+    &kIQuestCoder,
+    &kGlm,
+    &kGlm4,
+    &kHelium,
+    &kErnie45,
+    &kPhi3,
+    &kCohere,
+    &kCohere2,
+    &kUmt5,
+    &kErnie,
+    &kData2VecText,
+    &kIBert,
+    &kRobertaPreLayerNorm,
+    &kXlmRobertaXl,
+    &kMegatronBert,
+    &kRemBert,
+    &kBertGeneration,
+    &kRoFormer,
+    &kMpnet,
+    &kLongformer,
+    &kBigBird,
+    &kSqueezeBert,
+    &kNomicBert,
+    &kJinaEmbeddings,
+    &kGte,
+    &kEuroBert,
+    &kEsm,
+    &kMvp,
+    &kMinistral3,
+    &kHunyuan,
+    &kNanochat,
+    &kGptBigCode,
+    &kOpenAiGpt,
+    &kGptNeo,
+    &kGptj,
+    &kCodegen,
+    &kFalcon,
+    &kMpt,
+    &kBioGpt,
+    &kXglm,
+    &kCtrl,
+    &kStarcoder2,
+    &kNemotron,
+    &kJais2,
+    &kPersimmon,
+    &kStableLm,
+    &kOlmo,
+    &kDeepseekV2,
+    &kDeepseekV3,
+    &kDeepseekV32,
+    &kGlmMoeDsa,
+    &kGlm4MoeLite,
+    &kSarvamMla,
+    &kAxk1,
+    &kYoutu,
+    &kMinicpm3,
+    &kFsmt,
+    &kLed,
+    &kLongT5,
+    &kSwitch,
+    &kT5Gemma,
+    &kSeamless,
+    &kSeamless2,
+    &kEncoderDecoder,
+    &kTrOcr,
+    &kWhisper,
+    &kEmu3Text,
+    &kEmu3,
+    &kGotOcr2,
+    &kFuyu,
+    &kPhi4Multimodal,
+    &kExaone,
+    &kMllamaText,
+    &kMllama,
+    &kMoshi,
+    &kGit,
+    &kLayoutLm,
+    &kTapas,
+    &kRocBert,
+    &kModernVBert,
+    &kGptNeoxJapanese,
+    &kApertus,
+    &kApertus1p5,
+    &kGptOss,
+    &kFlint,
+    &kGraniteSwa,
+    &kGraniteMoe,
+    &kGraniteMoeShared,
+    &kGraniteMoeSwa,
+    &kAfmoe,
+    &kLaguna,
+    &kMellum,
+    &kLlama4Text,
+    &kLlama4,
+    &kExaoneMoe,
+    &kSolarOpen,
+    &kSarvamMoe,
+    &kHyV3,
+    &kErnie45Moe,
+    &kFlexOlmo,
+    &kAriaText,
+    &kKolibri,
+    &kHunyuanMoe,
+    &kCohere2Moe,
+    &kPhiMoe,
+    &kDeberta,
+    &kDebertaV2,
+    &kXlm,
+    &kFlaubert,
+    &kLuke,
+    &kEsmc,
+    &kDinov2,
+    &kDinov2Registers,
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Family* const> families() { return kFamilies; }
 
 const Family* find_family(const std::string& model_type) {
-    for (const Family& f : families())
-        if (model_type == f.model_type) return &f;
+    for (const Family* f : families())
+        if (model_type == f->model_type) return f;
     return nullptr;
 }
 
 std::string family_list() {
     std::string out;
-    for (const Family& f : families()) out += (out.empty() ? "" : ", ") + std::string(f.name);
+    for (const Family* f : families()) out += (out.empty() ? "" : ", ") + std::string(f->name);
+    return out;
+}
+
+Result<const Family*> gguf_family(const Gguf& file, const std::string& name) {
+    const Json& architecture = file.value("general.architecture");
+    if (!architecture.is_string())
+        return Error{name +
+                     " does not say its general.architecture; convert the model with a current "
+                     "converter."};
+    for (const Family* f : families())
+        for (const char* own : {f->gguf.name, f->gguf.also})
+            if (*own && architecture == own) return f;
+    return Error{name + ": the architecture " + in_quotes(architecture.get<std::string>()) +
+                 " is not one that Headlight opens from GGUF; it opens " + gguf_list() + "."};
+}
+
+std::string gguf_list() {
+    std::string out;
+    for (const Family* f : families())
+        for (const char* own : {f->gguf.name, f->gguf.also})
+            if (*own) out += (out.empty() ? "" : ", ") + std::string(own);
     return out;
 }
 

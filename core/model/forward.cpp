@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "model/batch.h"
+#include "model/layer_embedding.h"
 
 namespace headlight {
 
@@ -39,6 +40,11 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
         if (l) p.out->layers.assign(p.past->layers.begin(), p.past->layers.begin() + l);
         Matrix entering = l ? p.past->layers[l]->entering().all() : p.embeddings ? *p.embeddings : embed(p);
         check_finite(p, -1, "embeddings", all_finite(entering));
+        if (l)
+            p.out->layer_embeddings = p.past->layer_embeddings;
+        else if (p.weights.layer_table)
+            p.out->layer_embeddings = append_rows(p.n_past ? &p.past->layer_embeddings : nullptr, p.n_past,
+                                                  layer_embeddings(p, entering));
         b.passes.push_back({p, RopeTables(p), resid.rows(), entering.rows()});
         append_below(resid, std::move(entering));
         if (p.source.rows()) append_below(b.sources, p.source);
@@ -69,7 +75,7 @@ void run_stack(const StackRun& run, std::span<const Pass> passes) {
     Batch b{run};
     Matrix resid;
     b.sources.resize(0, run.config().d_model);
-    for (int l = 0; l < run.stack.layers; ++l) {
+    for (int l = 0; l < run.stack.depth(); ++l) {
         enter_layer(b, passes, l, resid);
         if (b.passes.empty()) continue;
         run.pool.stop_point();
@@ -86,7 +92,7 @@ Pass pass_over(const StackRun& run, size_t s, const PassRequest& request, const 
     const Sequence& input = request.inputs[s];
     HEADLIGHT_CHECK(input.size() > 0 && (input.types.empty() || input.types.size() == input.ids.size()));
     HEADLIGHT_CHECK(reused.rows >= 0 && reused.rows <= input.size() && reused.layers >= 0 &&
-                    reused.layers < run.stack.layers && (!reused.rows || !reused.layers));
+                    reused.layers < run.stack.depth() && (!reused.rows || !reused.layers));
     Pass pass{run, input};
     pass.past = past;
     pass.n_past = reused.rows;
@@ -99,9 +105,10 @@ Pass pass_over(const StackRun& run, size_t s, const PassRequest& request, const 
                         request.embeddings[s].cols() == run.config().d_model);
         pass.embeddings = &request.embeddings[s];
     }
-    if (run.stack.cross) {
-        pass.source_past = past && before.stacks[s - 1] == request.reuse.past->stacks[s - 1];
-        if (!pass.source_past) pass.source = before.stacks[s - 1]->normalized.all();
+    if (run.stack.cross()) {
+        const auto& source = before.stacks[run.stack.source];
+        pass.source_past = past && source == request.reuse.past->stacks[run.stack.source];
+        if (!pass.source_past) pass.source = source->normalized.all();
     }
     return pass;
 }
@@ -130,8 +137,16 @@ std::vector<Activations> run_stacks(const Model& model, std::span<const PassRequ
 
 }  // namespace
 
-RopeTables::RopeTables(const Pass& p)
-    : global(rope_table_of(p, p.config().rope)), local(rope_table_of(p, p.config().local_rope)) {}
+RopeTables::RopeTables(const Pass& p) {
+    const std::vector<LayerSpec>& layers = p.stack.layers;
+    for (int l = 0; l < isize(layers); ++l) {
+        const Rope& rope = layers[l].attention.rope;
+        int same = 0;
+        while (layers[same].attention.rope != rope) ++same;
+        table_of_.push_back(same < l ? table_of_[same] : tables_.size());
+        if (same == l) tables_.push_back(rope_table_of(p, rope));
+    }
+}
 
 Rows LayerActivations::entering() const {
     if (replaced.empty()) return resid_pre;

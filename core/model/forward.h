@@ -71,10 +71,16 @@ Matrix project_out(const AttentionWeights& weights, ConstMatrixRef z, ThreadPool
 Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z,
                     ThreadPool& pool);
 
-/// mlp_out[rows, d_model]: computes a layer's MLP on its input x[rows, d_model].
-Matrix mlp_output(const Model& model, int stack, int layer, ConstMatrixRef x, ThreadPool& pool);
+/// mlp_out[rows, d_model]: computes a layer's MLP on its input x[rows, d_model], as the changes of the layer
+/// say: 0 if it is skipped, without the experts that are off. Rows that the user gives are not put in.
+Matrix mlp_output(const Model& model, int stack, int layer, const LayerChanges& changed, ConstMatrixRef x,
+                  ThreadPool& pool);
 
 /// y = norm(x), row by row. LayerNorm: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool);
+/// Returns what it adds to the mean square before its root.
+inline float eps_of(const ModelConfig& config, const Norm& norm) {
+    return norm.eps > 0 ? norm.eps : config.norm_eps;
+}
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 // Names blocks and heads, and reads their names.
 #include "model/heads.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -17,53 +18,136 @@ Capabilities Capabilities::of(ModelKind kind) {
     return can;
 }
 
-float ModelConfig::score_scale(const StackConfig& stack, int layer) const {
-    const float base = scale > 0 ? scale : 1.0f / std::sqrt(float(stack.d_head));
-    return scale_by_layer ? base / float(layer + 1) : base;
+float AttentionSpec::score_scale() const { return scale > 0 ? scale : 1.0f / std::sqrt(float(d_head)); }
+
+float AttentionSpec::query_scale(int position) const {
+    return 1 + query_growth * std::log1p(float((position + growth_from) / growth_every));
+}
+
+BlockTable::BlockTable(const std::vector<StackConfig>& stacks) {
+    const auto add = [&](const AttentionBlock& block, int heads) {
+        blocks_.push_back(block);
+        first_.push_back(first_.back() + heads);
+    };
+    first_.push_back(0);
+    for (int s = 0; s < isize(stacks); ++s) {
+        const StackConfig& stack = stacks[s];
+        const AttentionKind self = isize(stacks) == 1 ? AttentionKind::blocks
+                                   : s == 0           ? AttentionKind::encoder
+                                                      : AttentionKind::decoder;
+        for (int l = 0; l < stack.depth(); ++l) add({self, s, l, s}, stack.layers[l].attention.heads);
+        for (int l = 0; stack.cross() && l < stack.depth(); ++l)
+            add({AttentionKind::cross, s, l, stack.source}, stack.layers[l].cross->heads);
+    }
+}
+
+const AttentionBlock& BlockTable::operator[](int block) const {
+    HEADLIGHT_CHECK(block >= 0 && block < size());
+    return blocks_[block];
+}
+
+int BlockTable::index(AttentionHead h) const {
+    HEADLIGHT_CHECK(h.block >= 0 && h.block < size() && h.head >= 0 && h.head < heads(h.block));
+    return first_[h.block] + h.head;
+}
+
+AttentionHead BlockTable::head(int index) const {
+    const auto after = std::upper_bound(first_.begin(), first_.end(), index);
+    const int block = narrow<int>(after - first_.begin()) - 1;
+    HEADLIGHT_CHECK(block >= 0 && block < size());
+    return {block, index - first_[block]};
+}
+
+std::vector<int> BlockTable::of_layer(int stack, int layer) const {
+    std::vector<int> out;
+    for (int b = 0; b < size(); ++b)
+        if (blocks_[b].stack == stack && blocks_[b].layer == layer) out.push_back(b);
+    return out;
+}
+
+const AttentionSpec& ModelConfig::attention(int block) const {
+    const LayerSpec& layer = layer_of(block);
+    return block_table[block].kind == AttentionKind::cross ? *layer.cross : layer.attention;
 }
 
 int ModelConfig::layers() const {
     int count = 0;
-    for (const auto& s : stacks) count += s.layers;
+    for (const auto& s : stacks) count += s.depth();
     return count;
 }
 
-int ModelConfig::blocks() const { return layers() + (decoder().cross ? decoder().layers : 0); }
-
-int ModelConfig::max_heads() const {
+int StackConfig::max_heads() const {
     int max = 0;
-    for (const auto& s : stacks) max = std::max(max, s.heads);
+    for (const LayerSpec& layer : layers) max = std::max(max, layer.attention.heads);
     return max;
 }
 
-int ModelConfig::head_index(AttentionHead h) const {
-    const int first = std::min(h.block, stacks.front().layers);  // later blocks have the second stack's heads
-    return first * stacks.front().heads + (h.block - first) * stacks.back().heads + h.head;
+int ModelConfig::max_heads() const {
+    int max = 0;
+    for (const StackConfig& stack : stacks) max = std::max(max, stack.max_heads());
+    return max;
 }
 
-AttentionHead ModelConfig::head_at(int index) const {
-    const int layers = stacks.front().layers, before = layers * stacks.front().heads;
-    if (index < before) return {index / stacks.front().heads, index % stacks.front().heads};
-    return {layers + (index - before) / stacks.back().heads, (index - before) % stacks.back().heads};
+namespace {
+/// Counts the products of one token with the matrices of one attention, in d_model.
+double attention_products(const AttentionSpec& a, int d_model) {
+    const double keys = a.makes_keys() ? double(a.kv_heads) * a.d_head : 0,
+                 values = a.projects_values() ? double(a.kv_heads) * a.value_width() : 0,
+                 read = double(a.heads) * a.d_head + keys + values, write = double(a.heads) * a.value_width();
+    if (!a.latent) return read + write;
+    const double q = double(a.heads) * a.d_head, q_rank = a.latent->q_rank, kv_rank = a.latent->kv_rank,
+                 up = kv_rank * a.heads * (a.latent->d_own(a.d_head) + a.value_width()) +
+                      (a.latent->q_rank ? q_rank * q : 0.0);
+    return (a.latent->q_rank ? q_rank : q) + kv_rank + a.latent->d_shared + up / d_model + write;
+}
+}  // namespace
+
+double ModelConfig::products(int stack, int layers) const {
+    double out = 0;
+    for (int l = 0; l < layers; ++l) {
+        const LayerSpec& layer = stacks[stack].layers[l];
+        out += attention_products(layer.attention, d_model) +
+               (layer.cross ? attention_products(*layer.cross, d_model) : 0.0) +
+               (layer.embedding ? 3.0 * layer.embedding->width : 0.0) +
+               (layer.mlp.gated ? 3.0 : 2.0) *
+                   (layer.mlp.width +
+                    (layer.mlp.experts ? double(layer.mlp.experts->used) * layer.mlp.experts->width : 0.0));
+    }
+    return out * d_model;
 }
 
-std::vector<int> ModelConfig::blocks_of(int stack, int layer) const {
-    const StackConfig& s = stacks[stack];
-    const int self = layer + (stack > 0 ? stacks[0].layers : 0);
-    return s.cross ? std::vector{self, self + s.layers} : std::vector{self};
+int ModelConfig::key_block(int block) const {
+    const AttentionSpec& a = attention(block);
+    return a.makes_keys() ? block : blocks_of(block_table[block].stack, a.source).front();
 }
 
-AttentionBlock ModelConfig::block(int index) const {
-    if (stacks.size() == 1) return {AttentionKind::blocks, 0, index};
-    if (index < stacks[0].layers) return {AttentionKind::encoder, 0, index};
-    index -= stacks[0].layers;
-    if (index < stacks[1].layers) return {AttentionKind::decoder, 1, index};
-    return {AttentionKind::cross, 1, index - stacks[1].layers};
+bool ModelConfig::norms_sums() const {
+    return std::any_of(stacks.begin(), stacks.end(), [](const StackConfig& stack) {
+        return std::any_of(stack.layers.begin(), stack.layers.end(),
+                           [](const LayerSpec& layer) { return layer.norms_sum(); });
+    });
 }
 
-std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
-    const int first = config.stacks.front().*number, last = config.stacks.back().*number;
-    return std::to_string(first) + (first == last ? "" : " / " + std::to_string(last));
+bool ModelConfig::positions_depend_on_length(int tokens) const {
+    return std::any_of(stacks.begin(), stacks.end(), [&](const StackConfig& stack) {
+        return std::any_of(stack.layers.begin(), stack.layers.end(), [&](const LayerSpec& layer) {
+            return layer.attention.rope.depends_on_length(tokens);
+        });
+    });
+}
+
+std::string per_stack(const ModelConfig& config, int AttentionSpec::*number) {
+    std::string out;
+    for (const StackConfig& stack : config.stacks) {
+        int min = stack.layers.empty() ? 0 : stack.layers[0].attention.*number, max = min;
+        for (const LayerSpec& layer : stack.layers) {
+            min = std::min(min, layer.attention.*number);
+            max = std::max(max, layer.attention.*number);
+        }
+        const std::string size = std::to_string(min) + (min == max ? "" : "–" + std::to_string(max));
+        if (out != size) out += (out.empty() ? "" : " / ") + size;
+    }
+    return out;
 }
 
 namespace {
@@ -106,6 +190,11 @@ std::string head_name(const ModelConfig& config, AttentionHead h) {
 }
 std::string head_path(const ModelConfig& config, AttentionHead h) {
     return block_path(config, h.block) + "." + std::to_string(h.head);
+}
+
+Error no_scores(const ModelConfig& c, AttentionHead head) {
+    return Error{"Head " + head_name(c, head) +
+                 " mixes tokens by a recurrence, without scores and softmax; choose a head of attention."};
 }
 
 }  // namespace headlight

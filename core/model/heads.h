@@ -1,12 +1,12 @@
 // Indexes the heads of a model: values per head, and the names of blocks and heads.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/result.h"
 #include "model/model.h"
 
 namespace headlight {
@@ -17,9 +17,7 @@ class PerHead {
 public:
     PerHead() = default;
     explicit PerHead(const ModelConfig& config, T value = {})
-        : layers_(config.stacks.front().layers),
-          heads_{config.stacks.front().heads, config.stacks.back().heads},
-          values_(config.head_count(), value) {}
+        : blocks_(config.block_table), values_(config.head_count(), value) {}
 
     decltype(auto) operator[](AttentionHead head) { return values_[index(head)]; }
     decltype(auto) operator[](AttentionHead head) const { return values_[index(head)]; }
@@ -40,14 +38,12 @@ public:
 
 private:
     int index(AttentionHead h) const {
-        const int first = std::min(h.block, layers_);
-        const int at = first * heads_[0] + (h.block - first) * heads_[1] + h.head;
-        HEADLIGHT_CHECK(h.head >= 0 && at < isize(values_));
+        const int at = blocks_.index(h);
+        HEADLIGHT_CHECK(at < isize(values_));
         return at;
     }
 
-    /// layers_: of the first stack; heads_: of the first and of the last stack's blocks
-    int layers_ = 0, heads_[2] = {};
+    BlockTable blocks_;
     std::vector<T> values_;
 };
 
@@ -57,8 +53,9 @@ void for_heads(const ModelConfig& config, ThreadPool& pool, const Each& each) {
     pool.run(config.head_count(), [&](int i) { each(config.head_at(i)); });
 }
 
-/// Returns "4", or "2 / 4" where encoder and decoder differ: a size of each stack, as shown to users.
-std::string per_stack(const ModelConfig& config, int StackConfig::*number);
+/// Returns "4", "2 / 4" where encoder and decoder differ, "4–8" where layers do: a size of each stack's
+/// attention, as shown to users.
+std::string per_stack(const ModelConfig& config, int AttentionSpec::*number);
 
 /// Returns "0", or "enc 0", "dec 0", "cross 0": what users read, everywhere.
 std::string block_name(const ModelConfig& config, int block);
@@ -71,6 +68,8 @@ Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& t
 
 /// Returns "0.3", "enc 0.3": what users read, everywhere.
 std::string head_name(const ModelConfig& config, AttentionHead head);
+/// Returns why a head that mixes tokens by a recurrence has no scores, for what needs them.
+Error no_scores(const ModelConfig& config, AttentionHead head);
 inline std::string head_name(const ModelConfig& config, int block, int head) {
     return head_name(config, AttentionHead{block, head});
 }

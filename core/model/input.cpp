@@ -39,6 +39,8 @@ Sequence of_picture(const Model& model, const RgbImage& image) {
     s.ids.resize(model.config.context);
     std::iota(s.ids.begin(), s.ids.end(), 0);
     s.tokens.push_back("[CLS]");
+    for (int i = 0; i < model.config.vision.registers; ++i)
+        s.tokens.push_back("[REG" + std::to_string(i) + "]");
     for (int i = 0; i < model.config.vision.patches(); ++i)
         s.tokens.push_back(std::to_string(i / across) + "," + std::to_string(i % across));
     return s;
@@ -105,12 +107,12 @@ Result<ModelInput> encode_input(const Model& model, const TextInput& given, bool
                      " has no decoder beside an encoder, so it reads no target; leave --target out."};
     TRY(Sequence source, read_source(model, given, special, input));
     input.tokens_in_all = source.ids.size();
-    if (given.ids.empty()) cut(source, c.context);
+    if (given.ids.empty()) cut(source, c.context_of(c.stacks[0]));
     if (input.offsets.size() > source.ids.size()) input.offsets.resize(source.ids.size());
     input.sequences.push_back(std::move(source));
     if (c.stacks.size() == 2) {
         TRY(Sequence target, read_target(model, given));
-        if (given.target_ids.empty()) cut(target, c.context);
+        if (given.target_ids.empty()) cut(target, c.context_of(c.stacks[1]));
         input.sequences.push_back(std::move(target));
     }
     if (input.sequences[0].size() > 0) TRY_STATUS(check_sequences(model, input.sequences));

@@ -44,7 +44,7 @@ FloatRows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int6
     FloatRows rows{};
     for (int64_t i = 0; i < count; ++i) {
         float* const row = decoded.data() + i * depth;
-        if (!is_float32(w)) w.read(o + i, k0, depth, row);
+        if (!is_float32(w)) w.read_stored(o + i, k0, depth, row);
         rows[i] = is_float32(w) ? w.floats(o + i) + k0 : row;
     }
     return rows;
@@ -71,7 +71,7 @@ void copy_columns(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int
             if (is_float32(w))
                 std::copy_n(w.floats(k0 + k) + o, count, to);
             else
-                w.read(k0 + k, o, count, to);
+                w.read_stored(k0 + k, o, count, to);
         }
     }
 }
@@ -232,6 +232,11 @@ Linear Linear::columns(int64_t first, int64_t count) const {
 }
 
 void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const {
+    read_stored(i, begin, count, values);
+    if (scale != 1) Eigen::Map<Eigen::ArrayXf>(values, count) *= scale;
+}
+
+void Linear::read_stored(int64_t i, int64_t begin, int64_t count, float* values) const {
     HEADLIGHT_DCHECK(i >= 0 && i < (layout == WeightLayout::out_in ? out : in) && begin >= 0 &&
                      begin + count <= (layout == WeightLayout::out_in ? in : out));
     dtype->decode(row(i) + dtype->size(begin), count, values);
@@ -261,6 +266,7 @@ void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearPro
         const int64_t end = std::min(w.out, begin + t.outputs);
         multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, t.packed,
                          MatrixRef(products[p].y).middleRows(row, rows), begin, end);
+        if (w.scale != 1) MatrixRef(products[p].y).block(row, begin, rows, end - begin) *= w.scale;
     });
 }
 

@@ -25,6 +25,7 @@ struct Linear {
     const DType* dtype = &float32();  // in_out: must not be block-encoded
     /// out_in: rows come in groups this many bytes apart, as in interleaved q, k and v; 0: no groups
     int64_t group = 0, group_stride = 0;
+    float scale = 1;  // y = scale · (x W + b): a multiplier of the residual stream (Granite)
     /// Points to a packed copy of the whole matrix, [panel][in][kPanel] of dtype (model/loading/packed.h);
     /// null: none, or not yet.
     const std::atomic<const std::byte*>* packed = nullptr;
@@ -37,6 +38,8 @@ struct Linear {
     Linear columns(int64_t first, int64_t count) const;
     /// Decodes values [begin, begin + count) of a stored row, both at boundaries of the format's blocks.
     void read(int64_t row, int64_t begin, int64_t count, float* values) const;
+    /// Decodes them as stored, without the scale.
+    void read_stored(int64_t row, int64_t begin, int64_t count, float* values) const;
     /// Returns the address of a stored row.
     const std::byte* row(int64_t i) const {
         return weight + (group ? i / group * group_stride + i % group * stride : i * stride);

@@ -1,6 +1,9 @@
 // Opens models and answers for their configuration.
 #include "model/model.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "base/memory.h"
 #include "base/quoted.h"
 #include "io/gguf_parts.h"
@@ -8,6 +11,8 @@
 #include "model/loading/config.h"
 #include "model/loading/gguf_model.h"
 #include "model/loading/quantized.h"
+#include "model/loading/slots.h"
+#include "model/mixers/disentangled.h"
 #include "tokenizer/files.h"
 #include "tokenizer/gguf_tokenizer.h"
 
@@ -68,26 +73,12 @@ fs::path tokenizer_folder(const fs::path& folder) {
     return of_run ? run : folder;
 }
 
-/// Lists the matrices that multiply rows of x; tables are read by the row.
-std::vector<Linear*> matrices_of(ModelWeights& weights) {
-    std::vector<Linear*> out{&weights.head_dense, &weights.unembedding, &weights.patch};
-    for (StackWeights& stack : weights.stacks) {
-        out.push_back(&stack.embed_project);
-        for (LayerWeights& layer : stack.layers) {
-            for (AttentionWeights* attention : {&layer.self, &layer.cross})
-                out.insert(out.end(), {&attention->q, &attention->k, &attention->v, &attention->o});
-            out.insert(out.end(), {&layer.mlp_gate, &layer.mlp_in, &layer.mlp_out});
-        }
-    }
-    return out;
-}
-
 /// Corrects the configuration by what the file holds.
 void say_what_is_stored(ModelConfig& config, const ModelWeights& weights) {
     if (weights.unembedding)
         config.tied_unembedding = weights.unembedding.weight == weights.stacks.back().token_embedding.weight;
     else
-        config.mlm_head = false;  // a base model of a family that has one
+        config.mlm_head = config.plain_head = false;  // a base model of a family that has one
     config.shared_embedding &=
         weights.stacks.front().token_embedding.weight == weights.stacks.back().token_embedding.weight;
 }
@@ -104,7 +95,7 @@ Status fill_from_gguf(Model& model, const fs::path& path, OpeningSteps& steps) {
     TRY(model.config, gguf_config(parts.whole, name));
     TRY_STATUS(steps.begin("reading the tokenizer"));
     model.tokenizer = gguf_tokenizer(parts.whole, name);
-    model.store = gguf_weights(std::move(parts), name);
+    model.store = WeightStore::of_files(std::move(parts.files), name, true);
     return success();
 }
 
@@ -162,11 +153,19 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     TRY_STATUS(check_memory(model->store, path));
     TRY_STATUS(steps.begin("binding the weights"));
     model->store.stop_on(cancel);
-    auto bound = find_family(model->config.family)->bind_weights(model->store, model->config);
+    auto bound = bind_weights(model->store, model->config, find_family(model->config.family)->tensors);
     if (stopped(cancel)) return cancelled();
     model->store.stop_on(nullptr);
     TRY(model->weights, std::move(bound));
     say_what_is_stored(model->config, model->weights);
+    if (model->weights.stacks.front().relative_embedding) {
+        TRY_STATUS(steps.begin("projecting the positions"));
+        TRY_STATUS(guarded([&]() -> Status {
+            ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
+            project_distances(*model, pool);
+            return success();
+        }));
+    }
     model->packed = std::make_unique<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store.check_unchanged());
     model->name = printable(name.empty() ? file_name(path) : name);

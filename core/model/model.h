@@ -1,8 +1,8 @@
-// Shows the whole design on one page: what a model is (config), what it has learned (weights), what one pass
-// computes (activations), and the model that owns the first two. Shapes stand beside every tensor; n: tokens.
+// Shows the design on one page: what a model has learned (weights), what one pass computes (activations), and
+// the model that owns the first and its configuration (config.h). Shapes stand beside every tensor; n:
+// tokens.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -11,12 +11,11 @@
 
 #include "base/rows.h"
 #include "base/threads.h"
-#include "io/image.h"
+#include "model/config.h"
 #include "model/interventions/given_rows.h"
 #include "model/linear.h"
 #include "model/loading/packed.h"
 #include "model/loading/weights.h"
-#include "model/rope.h"
 #include "tokenizer/tokenizer.h"
 
 namespace headlight {
@@ -24,202 +23,114 @@ namespace headlight {
 struct AttentionRule;  // model/attention.h
 struct LayerRules;
 
-// ---- Configuration
-enum class ModelKind { decoder, encoder, encoder_decoder, vision };
-enum class NormKind { layer_norm, rms_norm };
-/// pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it.
-enum class NormPlace { before, after };
-enum class Activation { gelu, gelu_tanh, relu, silu, quick_gelu };  // model/activation.h
-/// Says how a model encodes positions: a vector added to each token (learned, sinusoidal), a rotation of q
-/// and k (rotary), or a bias added to each score (alibi, relative: T5's buckets).
-enum class PositionScheme { none, learned, sinusoidal, rotary, alibi, relative };  // model/position_scheme.h
-
-/// Says what a model can do, from its kind. Whether it predicts depends on its weights: Model::has_logits.
-struct Capabilities {
-    bool operator==(const Capabilities&) const = default;
-    bool continue_text = false;  // decoders continue a text
-    bool fill_masks = false;     // encoders predict at their mask tokens,
-    bool read_pair = false;      // and read two sentences
-    bool write_target = false;   // encoder–decoders read one text and write another
-    bool read_image = false;     // vision models read patches instead of tokens
-    static Capabilities of(ModelKind kind);
-};
-
-/// Describes a stack: consecutive layers over one sequence. Layers and heads are numbered from 0.
-struct StackConfig {
-    bool operator==(const StackConfig&) const = default;
-    std::string name = "blocks";  // in trace files: blocks, encoder, decoder
-    int layers = 0, d_mlp = 0;
-    int heads = 1, kv_heads = 1, d_head = 1;  // of each attention block, cross too; fewer kv_heads are shared
-    int vocab = 0;                            // of the ids it reads; 0: none (patches)
-    bool skip_first_attn_norm = false;  // layer 0 attends to the output of the embeddings' norm (ModernBERT)
-    int layer_groups = 0;               // ALBERT: number of groups of layers that share weights; 0: none
-    bool causal = true;                 // the model's own mask: a query sees no later key
-    bool cross = false;                 // each layer also attends to the previous stack
-    std::vector<int> windows;  // per layer, or empty: a query sees keys less than this far back; 0: all
-
-    int window(int layer) const { return windows.empty() ? 0 : windows[layer]; }
-};
-
-/// Says what an attention block reads: its own stack (blocks, encoder, decoder), or the encoder (cross).
-enum class AttentionKind { blocks, encoder, decoder, cross };
-
-/// Identifies one attention block. Blocks are numbered 0, 1, … through encoder, decoder and cross.
-struct AttentionBlock {
-    AttentionKind kind = AttentionKind::blocks;
-    int stack = 0, layer = 0;
-    int key_stack() const { return kind == AttentionKind::cross ? stack - 1 : stack; }
-};
-
-/// Identifies a head by its attention block and its number there, from 0.
-struct AttentionHead {
-    int block = 0, head = 0;
-    auto operator<=>(const AttentionHead&) const = default;
-};
-
-/// Describes T5's buckets of relative positions (Raffel et al. 2020).
-struct RelativeBuckets {
-    bool operator==(const RelativeBuckets&) const = default;
-    int count = 0, max_distance = 128;
-};
-
-/// Describes how an image becomes patches (Dosovitskiy et al. 2021).
-struct VisionConfig {
-    bool operator==(const VisionConfig&) const = default;
-    int image = 0, patch = 0, channels = 3;
-    std::array<float, 3> mean{0.5f, 0.5f, 0.5f}, deviation{0.5f, 0.5f, 0.5f};  // of values 0 … 1
-    float rescale = 1.0f / 255;
-    Resampling resampling = Resampling::bilinear;
-    std::vector<std::string> labels;
-    int patches() const { return patch ? (image / patch) * (image / patch) : 0; }
-};
-
-/// Holds the constraints on generation of generation_config.json.
-struct GenerationConfig {
-    bool operator==(const GenerationConfig&) const = default;
-    std::vector<int> eos_token_ids;    // tokens that end a text
-    std::vector<int> suppress_tokens;  // tokens that are never written
-    int forced_bos_token_id = -1;      // a decoder's first token after its start token; −1: any
-};
-
-/// Holds the values of config.json. Widths count floats.
-struct ModelConfig {
-    bool operator==(const ModelConfig&) const = default;
-    std::string family;       // the row of families.h, "gpt2"
-    std::string family_name;  // for users, "GPT-2"
-    ModelKind kind = ModelKind::decoder;
-    Capabilities can = Capabilities::of(ModelKind::decoder);  // from the kind
-    std::vector<StackConfig> stacks{StackConfig{}};
-    int d_model = 0, d_embed = 0;
-    int vocab = 0, context = 0;  // columns of the logits; maximum tokens of one sequence
-
-    NormKind norm = NormKind::layer_norm;
-    NormPlace norm_place = NormPlace::before;
-    float norm_eps = 1e-5f;
-    bool final_norm = true, embed_norm = false;
-    bool post_norm = false;        // norm on a block's output before it is added (Gemma 2)
-    float norm_weight_offset = 0;  // added to a norm's stored weight (Gemma: 1)
-    bool parallel = false;         // attention and MLP read the same residual stream
-    bool shared_norm = false;      // … through one norm (Phi)
-
-    Activation activation = Activation::gelu_tanh;
-    bool gated = false;  // MLP: act(gate x) · (in x)
-    bool attention_bias = true, output_bias = true, mlp_bias = true, norm_bias = true;
-    bool qk_norm = false;  // normalizes q and k per head before the product
-
-    float embed_scale = 1;
-    bool embed_project = false;      // projects the embeddings even if the widths agree
-    bool d_model_positions = false;  // positions are d_model wide and added after that projection (OPT)
-    bool shared_embedding = true;    // encoder and decoder read one table
-    PositionScheme positions = PositionScheme::none;
-    int position_offset = 0;  // learned: position p reads row p + offset of the table
-    int position_pad = -1;    // RoBERTa: padding ids take no position; −1: none
-    int token_types = 0;
-    Rope rope, local_rope;  // local_rope: of layers with a window, if it differs
-    RelativeBuckets buckets;
-    float scale = 0;                     // of q·k; 0: 1/√d_head
-    bool scale_by_layer = false;         // also divides by layer + 1
-    float score_cap = 0, logit_cap = 0;  // x → cap · tanh(x / cap); 0: none
-    float logit_scale = 1;
-
-    bool mlm_head = false;                          // dense, activation and norm before the unembedding
-    bool head_dense_bias = true, head_bias = true;  // of the MLM head: of its dense layer, of its unembedding
-    bool logits_bias = false;                       // of the unembedding in other models
-    Activation head_activation = Activation::gelu;
-    bool tied_unembedding = true;
-    int start_id = 0, end_id = -1;  // start and end tokens of a decoder
-    int mask_id = -1, pad_id = -1;  // [MASK]; padding
-    std::string quantized;  // quantization of the stored weights, if they cannot be read: "gptq, 4 bits"
-    GenerationConfig generation;
-    VisionConfig vision;
-
-    /// Returns the factor of q·k in a layer.
-    float score_scale(const StackConfig& stack, int layer) const;
-    const StackConfig& decoder() const { return stacks.back(); }
-    bool projects_embedding() const { return embed_project || d_embed != d_model; }
-    bool project_positions() const { return d_model_positions && projects_embedding(); }
-    int layers() const;
-    /// Returns the number of attention blocks, and the i-th of them.
-    int blocks() const;
-    AttentionBlock block(int index) const;
-    /// Return query heads, key/value heads and d_head of the i-th block, and the maximum of any block.
-    int heads(int block) const { return stack_of(block).heads; }
-    int kv_heads(int block) const { return stack_of(block).kv_heads; }
-    int d_head(int block) const { return stack_of(block).d_head; }
-    int max_heads() const;
-    /// Numbers the heads of all blocks, block by block (PerHead, model/heads.h).
-    int head_count() const { return head_index({blocks(), 0}); }
-    int head_index(AttentionHead head) const;
-    AttentionHead head_at(int index) const;
-    bool has_head(AttentionHead h) const {
-        return h.block >= 0 && h.block < blocks() && h.head >= 0 && h.head < heads(h.block);
-    }
-    /// Returns the blocks of one layer in the order of the residual stream: self, then cross.
-    std::vector<int> blocks_of(int stack, int layer) const;
-    /// Returns the rotary embedding of a layer.
-    const Rope& rope_of(const StackConfig& stack, int layer) const {
-        return stack.window(layer) && local_rope.dims ? local_rope : rope;
-    }
-
-private:
-    const StackConfig& stack_of(int block) const {
-        return block < stacks.front().layers ? stacks.front() : stacks.back();
-    }
-};
-
 // ---- Weights: pointers into the store
 /// Absent (weight null) means that nothing is normalized there.
 struct Norm {
     const float* weight = nullptr;  // [d]
     const float* bias = nullptr;    // [d], or null
+    float eps = 0;                  // 0: the model's
     explicit operator bool() const { return weight != nullptr; }
+};
+
+/// Holds what latent attention reads with in place of k and v; q then goes from q_rank, if there is one.
+struct LatentWeights {
+    Linear q_down;   // d_model → q_rank
+    Norm q_norm;     // [q_rank]
+    Linear kv_down;  // d_model → kv_rank + d_shared
+    Norm kv_norm;    // [kv_rank]
+    Linear kv_up;    // kv_rank → heads · (own components of k, then v)
+};
+
+/// Holds what a recurrence reads beside q, k and v (model/mixers/recurrence.h); channels: of q, k and v as
+/// projected.
+struct RecurrenceWeights {
+    Linear decay;                        // d_model → heads, before its softplus
+    Linear strength;                     // d_model → heads, before σ; absent in a state space
+    const float* decay_rate = nullptr;   // [heads], ln of the rate
+    const float* step_bias = nullptr;    // [heads], of decay
+    const float* skip = nullptr;         // [heads], D of a state space
+    const float* kernel = nullptr;       // [channels, kernel]: of q, k, v; of a state space v, k, q
+    const float* kernel_bias = nullptr;  // [channels]
 };
 
 struct AttentionWeights {
     Norm norm;            // [d_model]; pre-norm: on the block's input; post-norm: on x + block(x)
-    Norm q_norm, k_norm;  // [d_head], per head
+    Norm q_norm, k_norm;  // [d_head], or [heads · d_head] (QkNorm)
+    Norm v_norm;          // [d_value], of each head's v
     Norm post_norm;       // [d_model], on the block's output before it is added
     Linear q;             // d_model → heads · d_head
-    Linear k, v;          // d_model → kv_heads · d_head
-    Linear o;             // heads · d_head → d_model
+    Linear k;             // d_model → kv_heads · d_head; of AttentionSpec::source, if it has one
+    Linear v;             // d_model → kv_heads · d_value; likewise; k, if keys are values
+    Linear o;             // heads · d_value → d_model
+    Linear gate;          // d_model → heads, or heads · d_value (AttentionGate)
+    const float* gate_norm = nullptr;  // of z: [width of a part], or [heads · d_value]
+    const float* sinks = nullptr;      // [heads]
+    RecurrenceWeights recurrence;
+    LatentWeights latent;
+    // Of disentangled attention: projections of a distance's vector, d_model → heads · d_head; and all of
+    // them projected, Kr and Qr [2 · span, heads · d_head], made when the model opens
+    Linear relative_key, relative_query;
+    Rows relative_keys, relative_queries;
+};
+
+struct ExpertWeights {
+    Linear gate, in;  // d_model → width; alternating: in, of 2 · width, holds both
+    Linear out;       // width → d_model
+};
+
+/// Points to what readers of a layer's rows multiply them by, if they differ (ExpertsSpec::apart), and to the
+/// norms of what they add.
+struct ApartWeights {
+    const float *shared_reads = nullptr, *experts_read = nullptr, *router_reads = nullptr;  // [d_model]
+    Norm shared_norm, experts_norm;                                                         // [d_model]
+};
+
+/// Holds what a layer does with its own vectors of tokens (model/layer_embedding.h).
+struct LayerEmbeddingWeights {
+    Linear gate;  // d_model → width
+    Linear out;   // width → d_model
+    Norm norm;    // [d_model]
+};
+
+/// Points to the parameters of xIELU in one layer (model/activation.h); null: another activation.
+struct XieluWeights {
+    const float *positive = nullptr, *negative = nullptr;  // [1], before softplus
+    const float *beta = nullptr, *end = nullptr;           // [1], β and ε
 };
 
 struct LayerWeights {
     AttentionWeights self, cross;
-    Norm mlp_norm, mlp_post_norm;  // [d_model]
-    Linear mlp_gate, mlp_in;       // d_model → d_mlp
-    Linear mlp_out;                // d_mlp → d_model
+    Norm mlp_norm, mlp_post_norm;          // [d_model]
+    Linear mlp_gate, mlp_in;               // d_model → d_mlp
+    Linear mlp_out;                        // d_mlp → d_model
+    const float* relative_bias = nullptr;  // [buckets, heads]; layers may share it
+    std::vector<ExpertWeights> experts;
+    Linear router;                         // d_model → experts
+    const float* router_bias = nullptr;    // [experts], for the choice alone
+    const float* expert_scales = nullptr;  // [experts], of their weights
+    ApartWeights apart;
+    Linear shared_gate;  // d_model → 1
+    XieluWeights xielu;
+    Linear convolution;     // kernel · d_model → d_model, of the rows around each
+    Norm convolution_norm;  // [d_model]
+    LayerEmbeddingWeights embedding;
+    const float* output_scale = nullptr;  // [1]
+    float scale() const { return output_scale ? *output_scale : 1; }
 };
 
 struct StackWeights {
     Linear token_embedding;     // [vocab, d_embed]
     Linear position_embedding;  // [rows, d_embed or d_model]
     Linear type_embedding;      // [token types, d_embed]
-    Norm embed_norm;            // [d_embed]
+    Norm embed_norm;            // [d_embed], or [d_model] behind the projection
+    Linear relative_embedding;  // [2 · span, d_model]: of distances (DisentangledSpec)
+    Norm relative_norm;         // [d_model], of that table
     Linear embed_project;       // d_embed → d_model
+    Linear layer_table;         // [vocab, layers · width]: vectors of each layer (LayerEmbeddingSpec)
+    Linear layer_project;       // d_model → layers · width
+    Norm layer_project_norm;    // [width]
     std::vector<LayerWeights> layers;
-    Norm final_norm;                       // [d_model]
-    const float* relative_bias = nullptr;  // [buckets, heads]
+    Norm final_norm;  // [d_model]
 };
 
 struct ModelWeights {
@@ -229,6 +140,8 @@ struct ModelWeights {
     Linear unembedding;                  // d_model or d_embed → vocab; absent: no logits
     Linear patch;                        // channels · patch · patch → d_model
     const float* class_token = nullptr;  // [d_model]
+    const float* registers = nullptr;    // [registers, d_model]
+    Linear contact;                      // heads of all blocks → 1: ESM's contact head
 };
 
 // ---- Activations: everything that grows linearly with n, in rows that passes share
@@ -237,7 +150,10 @@ struct ModelWeights {
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
     Rows q;     // [n, heads · d_head], after norm and rotation
-    Rows k, v;  // [keys, kv_heads · d_head]
+    Rows k;     // [keys, kv_heads · d_head]; of a recurrence each key with its rates (model/mixers/mixing.h)
+    Rows v;     // [keys, kv_heads · d_value]
+    Rows gate;  // [n, heads or heads · d_value], scores of z's gate (model/mixers/attention_gate.h); empty:
+                // none
 };
 
 struct LayerActivations {
@@ -252,9 +168,10 @@ struct LayerActivations {
 
 struct StackActivations {
     std::vector<std::shared_ptr<const LayerActivations>>
-        layers;        // shared with passes that differ only in later layers
-    Rows resid_final;  // [n, d_model], resid_post of the last layer
-    Rows normalized;   // [n, d_model], after the final norm; resid_final if there is none
+        layers;             // shared with passes that differ only in later layers
+    Rows resid_final;       // [n, d_model], resid_post of the last layer
+    Rows normalized;        // [n, d_model], after the final norm; resid_final if there is none
+    Rows layer_embeddings;  // [n, layers · width], what each layer reads of its own; empty: nothing
 };
 
 struct Activations {

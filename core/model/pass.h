@@ -57,8 +57,10 @@ Matrix embed(const Pass& pass);
 /// Computes it with each token's embedding replaced by the vocabulary's mean, each patch by the mean color.
 Matrix embed_mean(const Pass& pass);
 
-/// feed_forward: the MLP with its post-norm; attention_output: a block's output, 0 if skipped. Of one pass.
-Matrix feed_forward(const StackRun& run, const LayerWeights& weights, const Matrix& x);
-Matrix attention_output(const StackRun& run, const AttentionWeights& weights, const AttentionActivations& a);
+/// feed_forward: the MLP with its post-norm, without the experts in `off`; attention_output: a block's
+/// output, 0 if skipped. Of one pass.
+Matrix feed_forward(const StackRun& run, int layer, const Matrix& x, std::span<const int> off = {});
+Matrix attention_output(const StackRun& run, const AttentionSpec& spec, const AttentionWeights& weights,
+                        const AttentionActivations& a);
 
 }  // namespace headlight

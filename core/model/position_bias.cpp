@@ -37,15 +37,17 @@ void PositionBias::add(int head, int first, int first_key, MatrixRef scores) con
     }
 }
 
-PositionBias alibi_bias(int heads, int keys) {
+PositionBias alibi_bias(const Alibi& alibi, int heads, int keys) {
     PositionBias bias;
     bias.by_key.resize(heads, keys);
     int power = 1;
     while (2 * power <= heads) power *= 2;
+    const auto rounded = [&](float x) { return alibi.bfloat16 ? float(Eigen::bfloat16(x)) : x; };
     for (int h = 0; h < heads; ++h) {
-        const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power)
-                                       : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
-        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = float(slope) * float(k);
+        const double step = alibi.steepness / float(power),
+                     slope = std::pow(2.0, -step * (h < power ? h + 1 : (h - power) + 0.5));
+        for (int k = 0; k < keys; ++k)
+            bias.by_key(h, k) = rounded(rounded(float(slope)) * rounded(float(k))) * alibi.scale;
     }
     return bias;
 }

@@ -21,7 +21,7 @@ struct PositionBias {
 /// Returns the bucket of key − query (Raffel et al. 2020): exact if small, logarithmic if large.
 int bucket_of(const RelativeBuckets& buckets, int distance, bool causal);
 
-PositionBias alibi_bias(int heads, int keys);
+PositionBias alibi_bias(const Alibi& alibi, int heads, int keys);
 /// Builds T5's bias; table: [buckets, heads]. If not `causal`, later keys have their own buckets.
 PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n);
 

@@ -45,26 +45,38 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
 
 std::vector<float> rope_frequencies(const Rope& r, int positions) {
     double theta = r.theta;
-    if (const double d = r.counted(); r.depends_on_length(positions) && d != 2)
+    if (const double d = r.counted();
+        r.scaling == RopeScaling::dynamic && r.depends_on_length(positions) && d != 2)
         theta *= std::pow(r.factor * positions / r.original_context - (r.factor - 1), d / (d - 2));
+    const std::vector<float>& factors = r.scaling == RopeScaling::longrope && r.depends_on_length(positions)
+                                            ? r.long_factors
+                                            : r.freq_factors;
     std::vector<float> out(r.dims / 2);
     for (size_t i = 0; i < out.size(); ++i) {
         out[i] = 1.0f / std::pow(float(theta), float(2 * i) / float(r.counted()));
         if (r.scaling == RopeScaling::linear) out[i] /= float(r.factor);
         if (r.scaling == RopeScaling::llama3) out[i] = llama3_frequency(r, out[i]);
-        if (!r.freq_factors.empty()) out[i] /= r.freq_factors[i];
+        if (!factors.empty()) out[i] /= factors[i];
     }
     if (r.scaling == RopeScaling::yarn) apply_yarn(r, out);
+    std::fill(out.end() - r.still, out.end(), 0.0f);
     return out;
 }
 
 RopeTable make_rope_table(const Rope& rope, int positions, int first, int rows) {
     const std::vector<float> frequencies = rope_frequencies(rope, positions);
-    const auto factor = float(rope.attention_factor);
+    const bool longer = rope.long_attention != 0 && rope.depends_on_length(positions);
+    const auto factor = float(longer ? rope.long_attention : rope.attention_factor);
     RopeTable table{Matrix(rows, rope.dims / 2), Matrix(rows, rope.dims / 2)};
     for (int row = 0; row < rows; ++row)
         for (Index i = 0; i < table.sine.cols(); ++i) {
-            const float angle = float(first + row) * frequencies[i];
+            if (rope.in_double) {
+                const double exact = (first + row) * std::pow(rope.theta, -2.0 * double(i) / rope.counted());
+                table.cosine(row, i) = float(std::cos(exact));
+                table.sine(row, i) = float(std::sin(exact));
+                continue;
+            }
+            const float angle = float(first + row) * (rope.backward ? -frequencies[i] : frequencies[i]);
             table.cosine(row, i) = std::cos(angle) * factor;
             table.sine(row, i) = std::sin(angle) * factor;
         }
@@ -78,7 +90,7 @@ void apply_rope(const Rope& rope, const RopeTable& table, int heads, ThreadPool&
     pool.run(narrow<int>((x.rows() + kRows - 1) / kRows), [&](int block) {
         for (Index row = block * kRows; row < std::min(x.rows(), (block + 1) * kRows); ++row)
             for (Index h = 0; h < heads; ++h)
-                kernels().rotate(x.row(row).data() + h * width, half, step, apart,
+                kernels().rotate(x.row(row).data() + h * width + rope.first, half, step, apart,
                                  table.cosine.row(row).data(), table.sine.row(row).data());
     });
 }

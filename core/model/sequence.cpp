@@ -11,7 +11,8 @@ std::string range(int count) { return "(0 … " + std::to_string(count - 1) + ")
 
 Status check_picture(const ModelConfig& c, const std::string& name, const Sequence& s) {
     const VisionConfig& v = c.vision;
-    const bool fits = s.picture && s.size() == v.patches() + 1 && s.picture->patches.rows() == v.patches() &&
+    const bool fits = s.picture && s.size() == 1 + v.registers + v.patches() &&
+                      s.picture->patches.rows() == v.patches() &&
                       s.picture->patches.cols() == Index{v.channels} * v.patch * v.patch;
     if (!fits)
         return Error{name + " reads images of " + std::to_string(v.patches()) +
@@ -37,8 +38,8 @@ Status check_sequence(const Model& model, size_t stack, const Sequence& s) {
     if (s.picture) return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (s.ids.empty())
         return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
-    if (s.size() > c.context)
-        return Error{std::to_string(s.size()) + " ids are more than the " + std::to_string(c.context) +
+    if (const int context = c.context_of(c.stacks[stack]); s.size() > context)
+        return Error{std::to_string(s.size()) + " ids are more than the " + std::to_string(context) +
                      " that " + model.name + " can read; give fewer."};
     const int vocab = c.stacks[stack].vocab;
     for (const int id : s.ids)
@@ -59,6 +60,14 @@ Result<CheckedSequences> check_sequences(const Model& model, std::span<const Seq
                      std::to_string(sequences.size()) + "; give a text for each of its stacks."};
     for (size_t s = 0; s < stacks; ++s) TRY_STATUS(check_sequence(model, s, sequences[s]));
     return CheckedSequences(model, sequences);
+}
+
+std::vector<float> embedding_scales(const ModelConfig& c, const Sequence& text) {
+    const auto dropped = std::count(text.ids.begin(), text.ids.end(), c.dropped_id);
+    const float kept = 1 - float(dropped) / float(text.size());
+    std::vector<float> out;
+    for (const int id : text.ids) out.push_back(id == c.dropped_id ? 0 : c.embed_scale / kept);
+    return out;
 }
 
 }  // namespace headlight

@@ -47,4 +47,7 @@ private:
 /// whether they come from text, options, files or a model's output.
 Result<CheckedSequences> check_sequences(const Model& model, std::span<const Sequence> sequences);
 
+/// Returns what each token's embedding is multiplied by.
+std::vector<float> embedding_scales(const ModelConfig& config, const Sequence& text);
+
 }  // namespace headlight

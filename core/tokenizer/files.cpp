@@ -133,6 +133,10 @@ Result<TokenizerPair> open_as(const TokenizerFolder& folder, const std::string& 
         return alone(std::move(parts), display_path(folder.path / "tokenizer.json"));
     }
     if (!row) return unknown_class(folder, name);
+    if (name == "MarianTokenizer")  // whole ones are opened by their files
+        return Error{folder.name() +
+                     ": a MarianTokenizer needs source.spm, target.spm and vocab.json; copy those that are "
+                     "missing into it."};
     TRY(TokenizerParts parts, class_parts(folder, *row));
     return alone(std::move(parts), folder.name());
 }

@@ -167,6 +167,12 @@ bool is_punctuation(char32_t c) {
     return ascii_sign || (category(c) >= UTF8PROC_CATEGORY_PC && category(c) <= UTF8PROC_CATEGORY_PO);
 }
 
+bool is_letter_or_digit(char32_t c) {
+    const auto kind = utf8proc_category(c);
+    return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO) ||
+           (kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO);
+}
+
 bool is_word_character(char32_t c) {
     constexpr std::pair<char32_t, char32_t> others[] = {// join controls; letters in circles and squares
                                                         {0x200C, 0x200D},

@@ -32,6 +32,7 @@ std::vector<char32_t> code_points(std::string_view text);
 bool is_mark(char32_t c);             // general category M
 bool is_nonspacing_mark(char32_t c);  // Mn
 bool is_punctuation(char32_t c);      // P, and ASCII's symbols (BERT's rule)
+bool is_letter_or_digit(char32_t c);  // L and N
 bool is_word_character(char32_t c);   // \w in Rust's regex (UTS #18)
 
 }  // namespace headlight

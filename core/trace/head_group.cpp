@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/heads.h"
+#include "trace/large_pattern.h"
 
 namespace headlight {
 
@@ -15,26 +16,26 @@ namespace {
 constexpr int kRowsAtOnce = 64;
 constexpr size_t kMaxNamed = 4;
 
-/// Returns whether two blocks have the same queries and the same keys.
-bool read_alike(const ModelConfig& c, int a, int b) {
-    return c.block(a).stack == c.block(b).stack && c.block(a).key_stack() == c.block(b).key_stack();
-}
-
 /// Combines another head's weights with those so far.
 void join(Matrix& known, const Matrix& weights, Combine by) {
     for (Index i = 0; i < known.size(); ++i) {
         float& a = known.data()[i];
         const float b = weights.data()[i];
         if (by == Combine::max)
-            a = b > a ? b : a;
+            a = stronger(a, b);
         else
-            a = a < 0 ? b : b < 0 ? a : a + b;
+            a = is_masked(a) ? b : is_masked(b) ? a : a + b;
     }
 }
 
 std::string with_capital(Combine by) { return by == Combine::mean ? "Mean of " : "Max of "; }
 
 }  // namespace
+
+bool read_alike(const ModelConfig& c, int a, int b) {
+    return c.block(a).stack == c.block(b).stack && c.block(a).key_stack == c.block(b).key_stack &&
+           c.attention(a).recurrence.has_value() == c.attention(b).recurrence.has_value();
+}
 
 std::vector<AttentionHead> heads_of_block(const ModelConfig& c, int block) {
     std::vector<AttentionHead> out;
@@ -76,14 +77,14 @@ Matrix combined_pattern_rows(const Trace& trace, const HeadGroup& group, int fir
     Matrix out;
     for (const AttentionHead head : group.heads) {
         Matrix weights = masked_pattern_rows(trace, head.block, head.head, first, rows);
-        if (drop_sink) weights = without_first_key(std::move(weights));
+        if (drop_sink) weights = without_first_key(std::move(weights), trace.is_mixing(head.block));
         if (out.size() == 0)
             out = std::move(weights);
         else
             join(out, weights, group.by);
     }
     if (group.by == Combine::mean)
-        out = (out.array() < 0).select(out, out / static_cast<float>(group.heads.size())).eval();
+        out = (out.array() <= kMasked).select(out, out / static_cast<float>(group.heads.size())).eval();
     return out;
 }
 

@@ -13,10 +13,21 @@ Matrix max_pool(const Matrix& m, Index rows, Index columns) {
     if (rows == 1 && columns == 1) return m;
     Matrix out((m.rows() + rows - 1) / rows, (m.cols() + columns - 1) / columns);
     for (Index r = 0; r < out.rows(); ++r)
-        for (Index c = 0; c < out.cols(); ++c)
-            out(r, c) = m.block(r * rows, c * columns, std::min(rows, m.rows() - r * rows),
-                                std::min(columns, m.cols() - c * columns))
-                            .maxCoeff();
+        for (Index c = 0; c < out.cols(); ++c) {
+            const auto block = m.block(r * rows, c * columns, std::min(rows, m.rows() - r * rows),
+                                       std::min(columns, m.cols() - c * columns));
+            const float high = block.maxCoeff();
+            // nothing is negative in most patterns, and the largest is the strongest
+            out(r, c) = high > 0 && block.minCoeff() >= 0 ? high : block.redux(&stronger);
+        }
+    return out;
+}
+
+float largest_entry(ConstMatrixRef weights) {
+    float out = 0;
+    for (Index r = 0; r < weights.rows(); ++r)
+        for (const float w : weights.row(r))
+            if (!is_masked(w)) out = std::max(out, std::abs(w));
     return out;
 }
 
@@ -30,7 +41,7 @@ float percentile_99(const Matrix& weights) {
     const Index step = std::max<Index>(1, (weights.size() + kMaxSampled - 1) / kMaxSampled);
     std::vector<float> seen;
     for (Index i = 0; i < weights.size(); i += step | 1)  // odd, so that it does not sample single columns
-        if (weights.data()[i] >= 0) seen.push_back(weights.data()[i]);
+        if (const float w = weights.data()[i]; !is_masked(w) && !std::isnan(w)) seen.push_back(std::abs(w));
     if (seen.empty()) return 0;
     const auto at = seen.begin() + (99 * std::ssize(seen) + 99) / 100 - 1;
     std::nth_element(seen.begin(), at, seen.end());

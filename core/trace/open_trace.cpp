@@ -14,11 +14,31 @@ namespace headlight {
 
 namespace {
 
-/// Holds how q·k gives scores: one scale per block, and the soft cap; empty if patterns have to be recorded.
+/// Holds how q·k gives scores: one scale per block, the soft cap, the sinks of each head; empty if patterns
+/// have to be recorded.
 struct ScoreParameters {
     std::vector<float> scale;
     float cap = 0;
+    std::vector<std::vector<float>> sinks;  // [block][head]; empty: none
 };
+
+Result<std::vector<std::vector<float>>> read_sinks(const TraceReader& in, const Json& json,
+                                                   const ModelConfig& c) {
+    std::vector<std::vector<float>> out;
+    TRY(const Json list, json_list(json, or_null("sinks"), in.name));
+    const Error wrong = in.error("its sinks are not one for each head of a block; record the trace again.");
+    if (!list.empty() && isize(list) != c.blocks()) return wrong;
+    for (int block = 0; block < isize(list); ++block) {
+        if (!list[block].is_array() || (!list[block].empty() && isize(list[block]) != c.heads(block)))
+            return wrong;
+        out.emplace_back();
+        for (const Json& s : list[block]) {
+            if (!s.is_number() || !std::isfinite(s.get<float>())) return wrong;
+            out.back().push_back(s.get<float>());
+        }
+    }
+    return out;
+}
 
 Result<ScoreParameters> read_score_parameters(const TraceReader& in, const ModelConfig& c) {
     ScoreParameters out;
@@ -36,6 +56,7 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
             return wrong_type(in.name, "scale", "a number for each attention block", s);
         out.scale.push_back(s.get<float>());
     }
+    TRY(out.sinks, read_sinks(in, json, c));
     return out;
 }
 
@@ -94,28 +115,31 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
     const int queries = t.query_count(block), keys = t.key_count(block);
     const std::string at = tensors_at(c, block);
     AttentionRule rule;
-    rule.heads = stack.heads;
-    rule.kv_heads = stack.kv_heads;
+    const AttentionSpec& spec = c.attention(block);
+    rule.heads = spec.heads;
+    rule.kv_heads = spec.kv_heads;
     rule.cap = parameters.cap;
     rule.mask = cross || !own_mask ? MaskPlan::full(queries, keys)
-                                   : MaskPlan::make({}, {stack.causal, stack.window(where.layer)},
+                                   : MaskPlan::make({}, {stack.causal, spec.window, spec.chunk},
                                                     std::vector<int>(queries, 0));
     AttentionActivations out;
     if (!parameters.scale.empty()) {
         rule.scale = parameters.scale[block];
-        TRY(const Matrix q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
-        TRY(const Matrix k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
+        if (!parameters.sinks.empty()) rule.sinks = parameters.sinks[block];
+        TRY(const Matrix q, in.matrix(at + "hook_q", queries, Index{spec.heads} * spec.d_head));
+        TRY(const Matrix k, in.matrix(at + "hook_k", keys, Index{spec.kv_heads} * spec.d_head));
         if (!scores_stay_finite(q, k, rule.scale))
             return in.error(at +
                             "hook_q and hook_k are so large that their scores are infinite; record the "
                             "trace again.");
         out.q = q;
         out.k = k;
-        TRY(out.v, in.matrix(at + "hook_v", keys, Index{stack.kv_heads} * stack.d_head));
+        TRY(out.v, in.matrix(at + "hook_v", keys, Index{spec.kv_heads} * spec.value_width()));
     } else {
         TRY_STATUS(take_patterns(in, at + "hook_pattern", queries, keys, rule));
-        out.q = Matrix::Zero(queries, Index{stack.heads} * stack.d_head);
-        out.k = Matrix::Zero(keys, Index{stack.kv_heads} * stack.d_head);
+        out.q = Matrix::Zero(queries, Index{spec.heads} * spec.d_head);
+        if (spec.recurrence) rule.recurrence = AttentionRule::Recurrence{};  // the recorded matrix is signed
+        out.k = Matrix::Zero(keys, Index{spec.kv_heads} * rule.key_width(spec.d_head));
     }
     note_changes(changes, c, block, queries, rule);
     out.rule = std::make_shared<const AttentionRule>(std::move(rule));
@@ -140,7 +164,7 @@ Result<std::shared_ptr<Model>> recorded_model(const TraceReader& in) {
     TRY(model->config, in.config());
     model->name = model_name(in, model->config);
     if (in.file.file)  // so that check_unchanged() of the model covers the trace's file
-        model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, nullptr);
+        model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, false);
     return model;
 }
 
@@ -169,7 +193,7 @@ Result<std::shared_ptr<StackActivations>> read_stack_activations(const TraceRead
                                                                  int stack, const Recorded& recorded) {
     const ModelConfig& c = t.model->config;
     auto activations = std::make_shared<StackActivations>();
-    for (int layer = 0; layer < c.stacks[stack].layers; ++layer) {
+    for (int layer = 0; layer < c.stacks[stack].depth(); ++layer) {
         if (stopped(in.cancel)) return cancelled();
         auto one = std::make_shared<LayerActivations>();
         for (const int block : c.blocks_of(stack, layer)) {
@@ -197,10 +221,13 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     TRY(recorded.parameters, read_score_parameters(in, model->config));
     if (!recorded.own_mask || !records_q_and_k(in, model->config)) recorded.parameters.scale.clear();
     if (recorded.parameters.scale.empty()) {  // recorded patterns need no q and k: minimal placeholders
-        for (StackConfig& s : model->config.stacks) {
-            s.d_head = 1;
-            s.kv_heads = s.heads;
-        }
+        for (StackConfig& s : model->config.stacks)
+            for (LayerSpec& layer : s.layers) {
+                layer.attention.d_head = 1;
+                layer.attention.d_value = 0;
+                layer.attention.kv_heads = layer.attention.heads;
+                if (layer.cross) layer.cross = layer.attention;
+            }
     }
     for (int stack = 0; stack < isize(model->config.stacks); ++stack) {
         TRY(auto activations, read_stack_activations(in, t, stack, recorded));

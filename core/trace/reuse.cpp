@@ -125,13 +125,18 @@ int closed_rows(const Extents& extents) {
     return closed;
 }
 
+/// Returns whether rows also depend on their neighbors, which no mask takes from them.
+bool convolves(const ModelConfig& c) {
+    const auto& layers = c.stacks[0].layers;
+    return std::any_of(layers.begin(), layers.end(),
+                       [](const LayerSpec& l) { return l.convolution.has_value(); });
+}
+
 /// Compares a stack whose source is the same as before.
 StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, const Sequence& before,
                           const Sequence& now, std::span<const LayerRules> rules) {
     const int longest = std::max(before.size(), now.size());
-    if (before.size() != now.size() &&
-        (c.rope.depends_on_length(longest) || c.local_rope.depends_on_length(longest)))
-        return {};
+    if (before.size() != now.size() && c.positions_depend_on_length(longest)) return {};
     const int common = common_tokens(before, now), layers = isize(rules);
     const bool same_tokens = common == now.size() && common == before.size();
     Extents extents(common);
@@ -144,12 +149,14 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
             note_block(*then.self, *rules[l].self, true, extents);
         if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second)
             note_block(*then.cross, *rules[l].cross, false, extents);
-        if (then.changed.no_mlp != rules[l].changed.no_mlp) all_differ(extents);
+        if (then.changed.no_mlp != rules[l].changed.no_mlp ||
+            then.changed.experts_off != rules[l].changed.experts_off)
+            all_differ(extents);
         note_given(then.changed.mlp_out, rules[l].changed.mlp_out, extents);
         if (same_tokens && !contains(extents, kDiffers)) same_layers = l + 1;
     }
     if (same_layers == layers) return {true, 0, 0};
-    const int rows = closed_rows(extents);
+    const int rows = convolves(c) ? 0 : closed_rows(extents);
     if (int64_t{rows} * layers >= int64_t{same_layers} * now.size()) return {false, rows, 0};
     return {false, 0, same_layers};
 }

@@ -8,12 +8,13 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/interventions/rules.h"
+#include "model/mixers/attention_gate.h"
 #include "trace/reuse.h"
 
 namespace headlight {
 
 const Sequence& Trace::queries(int block) const { return request.inputs[config().block(block).stack]; }
-const Sequence& Trace::keys(int block) const { return request.inputs[config().block(block).key_stack()]; }
+const Sequence& Trace::keys(int block) const { return request.inputs[config().block(block).key_stack]; }
 
 int Trace::first_token(int stack) const {
     int out = 0;
@@ -29,9 +30,9 @@ const AttentionActivations& Trace::attention(int block) const {
 }
 
 namespace {
-Rows head_columns(const Rows& all, int d_head, int head) {
+Rows head_columns(const Rows& all, int width, int head) {
     HEADLIGHT_CHECK(head >= 0);
-    return all.columns(Index{head} * d_head, d_head);
+    return all.columns(Index{head} * width, width);
 }
 
 /// Throws if a recorded trace lacks what is asked for, and says so.
@@ -46,24 +47,35 @@ Rows Trace::q(int block, int head) const {
     return head_columns(attention(block).q, config().d_head(block), head);
 }
 Rows Trace::k(int block, int head) const {
-    return head_columns(attention(block).k, config().d_head(block), rule(block).kv_head(head));
+    return rated_keys(block, head).columns(0, config().d_head(block));
+}
+Rows Trace::rated_keys(int block, int head) const {
+    const Index width = rule(block).key_width(config().d_head(block));
+    return head_columns(attention(block).k, narrow<int>(width), rule(block).kv_head(head));
 }
 Rows Trace::v(int block, int head) const {
     check_held(attention(block).v.rows() == key_count(block), "the values");
-    return head_columns(attention(block).v, config().d_head(block), rule(block).kv_head(head));
+    return head_columns(attention(block).v, config().d_value(block), rule(block).kv_head(head));
 }
 
 Matrix Trace::z(int block, int first, int rows, ThreadPool& pool) const {
     const AttentionActivations& a = attention(block);
     check_held(a.v.rows() == key_count(block), "the values");
-    Matrix out(rows, a.q.cols());
+    Matrix out(rows, Index{config().heads(block)} * config().d_value(block));
     attend(pool, *a.rule, a.q, a.k, a.v, first, out);
+    return out;
+}
+
+Matrix Trace::gated_z(int block, int first, int rows, ThreadPool& pool) const {
+    Matrix out = z(block, first, rows, pool);
+    if (const AttentionActivations& a = attention(block); a.gate.size())
+        apply_gate(gate_of(config(), config().attention(block), weights(block)), a, first, out);
     return out;
 }
 
 Matrix Trace::pattern_rows(int block, int head, int first, int rows) const {
     Matrix pattern(rows, key_count(block));
-    head_pattern(rule(block), head, q(block, head), k(block, head), first, pattern);
+    head_pattern(rule(block), head, q(block, head), rated_keys(block, head), first, pattern);
     return pattern;
 }
 
@@ -95,10 +107,14 @@ Rows Trace::resid_post(int index, int layer) const {
 }
 
 Matrix Trace::resid_mid(int index, int layer, ThreadPool& pool) const {
+    return resid_mid(index, layer, 0, request.inputs[index].size(), pool);
+}
+
+Matrix Trace::resid_mid(int index, int layer, int first, int rows, ThreadPool& pool) const {
     const int last = config().blocks_of(index, layer).back();
-    Matrix mid = resid_before(last, pool) + attn_out(last, pool);
+    Matrix mid = resid_before(last, pool).middleRows(first, rows) + attn_out(last, first, rows, pool);
     const Norm& norm = weights(last).norm;
-    return config().norm_place == NormPlace::after && norm ? apply_norm(config(), norm, mid, pool) : mid;
+    return config().layer_of(last).norms_sum() && norm ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
 const AttentionWeights& Trace::weights(int block) const {
@@ -115,28 +131,32 @@ Matrix Trace::resid_before(int block, ThreadPool& pool) const {
     if (s.kind != AttentionKind::cross) return layer.resid_pre.all();
     const Matrix mid = layer.resid_pre.all() + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
     const Norm& norm = model->weights.stacks[s.stack].layers[s.layer].self.norm;
-    return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
+    return config().layer_of(block).norms_sum() ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
 Matrix Trace::attn_out(int block, int first, int rows, ThreadPool& pool) const {
     const AttentionWeights& w = weights(block);
     Matrix out = rule(block).skipped ? Matrix(Matrix::Zero(rows, config().d_model))
-                                     : block_output(config(), w, z(block, first, rows, pool), pool);
+                                     : block_output(config(), w, gated_z(block, first, rows, pool), pool);
     rule(block).given_out.put(first, out);
     return out;
 }
 Matrix Trace::proj_out(int block, int first, int rows, ThreadPool& pool) const {
-    return project_out(weights(block), z(block, first, rows, pool), pool);
+    return project_out(weights(block), gated_z(block, first, rows, pool), pool);
+}
+
+Matrix Trace::mlp_input(int index, int layer, int first, int rows, ThreadPool& pool) const {
+    const LayerWeights& w = model->weights.stacks[index].layers[layer];
+    const LayerSpec& spec = config().stacks[index].layers[layer];
+    Matrix reads = spec.parallel ? Matrix(stack(index).layers[layer]->resid_pre.middleRows(first, rows))
+                                 : resid_mid(index, layer, first, rows, pool);
+    return !spec.norms_sum() && w.mlp_norm ? apply_norm(config(), w.mlp_norm, reads, pool) : reads;
 }
 
 Matrix Trace::mlp_out(int index, int layer, ThreadPool& pool) const {
     const LayerActivations& a = *stack(index).layers[layer];
-    const LayerWeights& w = model->weights.stacks[index].layers[layer];
-    Matrix reads = config().parallel ? a.resid_pre.all() : resid_mid(index, layer, pool);
-    if (config().norm_place != NormPlace::after && w.mlp_norm)
-        reads = apply_norm(config(), w.mlp_norm, reads, pool);
-    Matrix out = a.changed.no_mlp ? Matrix(Matrix::Zero(reads.rows(), reads.cols()))
-                                  : mlp_output(*model, index, layer, reads, pool);
+    const Matrix reads = mlp_input(index, layer, 0, request.inputs[index].size(), pool);
+    Matrix out = mlp_output(*model, index, layer, a.changed, reads, pool);
     a.changed.mlp_out.put(0, out);
     return out;
 }
@@ -164,8 +184,8 @@ Matrix Trace::results(int block, int query, ThreadPool& pool) const {
     if (rule(block).skipped) return Matrix::Zero(config().heads(block), config().d_model);
     Linear o = weights(block).o;
     o.bias = nullptr;
-    const Matrix row = z(block, query, 1, pool);
-    const Index heads = config().heads(block), width = config().d_head(block);
+    const Matrix row = gated_z(block, query, 1, pool);
+    const Index heads = config().heads(block), width = config().d_value(block);
     Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z in its own columns, zeros elsewhere
     for (Index h = 0; h < heads; ++h)
         apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
@@ -178,7 +198,7 @@ void mark_masked(const MaskPlan& mask, int query, std::span<float> weights) {
     const KeyRange range = mask.weight_range(query);
     const auto hide = [&](int from, int to) {
         for (int k = from; k < to; ++k)
-            if (float& w = weights[k]; w == 0) w = -1;
+            if (float& w = weights[k]; w == 0) w = kMasked;
     };
     hide(0, range.begin);
     hide(range.end, isize(weights));
@@ -198,10 +218,28 @@ Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, i
     return w;
 }
 
+Matrix shares_of_keys(const Trace& trace, AttentionHead head, int first, int rows) {
+    Matrix out = trace.pattern_rows(head.block, head.head, first, rows);
+    if (!trace.is_mixing(head.block)) return out;
+    out = out.cwiseAbs();
+    for (Index i = 0; i < rows; ++i)
+        if (const float sum = out.row(i).sum(); sum > 0) out.row(i) /= sum;
+    return out;
+}
+
+Vector sink_weights(const Trace& trace, AttentionHead head, int first, int rows) {
+    Vector out = Vector::Zero(rows);
+    if (trace.rule(head.block).sinks.empty()) return out;
+    const Matrix w = trace.pattern_rows(head.block, head.head, first, rows);
+    for (Index i = 0; i < rows; ++i) out[i] = sink_weight(trace.rule(head.block), w.row(i));
+    return out;
+}
+
 std::vector<int> fully_masked_rows(const Trace& trace, int block, int head) {
     std::vector<int> out;
     for (int q = 0; q < trace.query_count(block); ++q)
-        if (trace.rule(block).mask_of(head).fully_masked(q) && !trace.rule(block).is_given(head, q))
+        if (trace.rule(block).is_softmax() && trace.rule(block).mask_of(head).fully_masked(q) &&
+            !trace.rule(block).is_given(head, q))
             out.push_back(q);
     return out;
 }
@@ -209,13 +247,17 @@ std::vector<int> fully_masked_rows(const Trace& trace, int block, int head) {
 void show_pattern(const Trace& trace, AttentionHead head, int first, int last, const ThreadPool& pool,
                   PatternObserver& observer) {
     const auto [block, number] = head;
-    show_pattern(pool, trace.rule(block), number, trace.q(block, number), trace.k(block, number), first, last,
-                 [&](const PatternTile& tile) { observer.see(head.block, tile); });
+    show_pattern(pool, trace.rule(block), number, trace.q(block, number), trace.rated_keys(block, number),
+                 first, last, [&](const PatternTile& tile) { observer.see(head.block, tile); });
 }
 
-Matrix without_first_key(Matrix weights) {
+Matrix without_first_key(Matrix weights, bool is_mixing) {
+    if (is_mixing) {
+        weights.col(0).setConstant(kMasked);
+        return weights;
+    }
     for (Index q = 0; q < weights.rows(); ++q) {
-        weights(q, 0) = -1;
+        weights(q, 0) = kMasked;
         const float rest = weights.row(q).cwiseMax(0.0f).sum();
         for (Index k = 1; k < weights.cols(); ++k)
             if (weights(q, k) > 0) weights(q, k) /= rest;
@@ -227,11 +269,11 @@ int passes_together(const Trace& trace, int count) {
     constexpr int64_t kBytes = 128 << 20;
     Index floats = 1;
     for (const auto& stack : trace.activations.stacks) {
-        floats += stack->resid_final.size() + stack->normalized.size();
+        floats += stack->resid_final.size() + stack->normalized.size() + stack->layer_embeddings.size();
         for (const auto& layer : stack->layers) {
             floats += layer->resid_pre.size();
             for (const AttentionActivations* a : {&layer->self, &layer->cross})
-                floats += a->q.size() + a->k.size() + a->v.size();
+                floats += a->q.size() + a->k.size() + a->v.size() + a->gate.size();
         }
     }
     const int64_t bytes = floats * static_cast<int64_t>(sizeof(float));

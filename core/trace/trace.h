@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/masked.h"
 #include "model/forward.h"
 
 namespace headlight {
@@ -24,8 +25,9 @@ struct Trace {
     const ModelConfig& config() const { return model->config; }
     /// Returns false for traces from files: they hold patterns, and nothing that needs a matrix of the model.
     bool has_weights() const { return !model->weights.stacks.empty(); }
-    /// Returns whether a block's scores follow from q·k: not if only patterns were recorded.
-    bool has_scores(int block) const { return !rule(block).is_recorded(); }
+    /// Returns whether a block's scores follow from q·k: not if only patterns were recorded, or if a
+    /// recurrence mixes its tokens.
+    bool has_scores(int block) const { return !rule(block).is_recorded() && rule(block).is_softmax(); }
     /// Return the sequences whose tokens are a block's queries and keys.
     const Sequence& queries(int block) const;
     const Sequence& keys(int block) const;
@@ -39,19 +41,26 @@ struct Trace {
 
     const AttentionActivations& attention(int block) const;
     const AttentionRule& rule(int block) const { return *attention(block).rule; }
+    /// Returns whether a block's patterns are mixing matrices: signed, and their rows do not sum to 1.
+    bool is_mixing(int block) const { return !rule(block).is_softmax(); }
     const StackActivations& stack(int index) const { return *activations.stacks[index]; }
     /// [n, d_model] after the final norm of the stack that predicts.
     const Rows& normalized() const { return activations.stacks.back()->normalized; }
 
-    /// z = pattern · v, [rows, heads · d_head] of every head, for queries from `first` on.
+    /// z = pattern · v, [rows, heads · d_value] of every head, for queries from `first` on.
     Matrix z(int block, int first, int rows, ThreadPool& pool) const;
-    /// [n, d_head] of one head; k and v of the key/value head that it reads.
+    /// [rows, heads · d_value], z as W_O reads it: times the block's gate, if it has one.
+    Matrix gated_z(int block, int first, int rows, ThreadPool& pool) const;
+    /// [n, d_head] of one head, v [n, d_value]; k and v of the key/value head that it reads.
     Rows q(int block, int head) const;
     Rows k(int block, int head) const;
     Rows v(int block, int head) const;
+    /// [n, key_width], keys as patterns are made of them: those of a recurrence with their rates.
+    Rows rated_keys(int block, int head) const;
 
-    /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. Every function that
-    /// returns [queries, keys] throws Failure if memory is short.
+    /// [queries, keys], softmax over the keys: each row sums to 1 (with the weight of the head's sink, if it
+    /// has one: sink_weights), masked entries are 0; or the mixing matrix of a recurrence. Every function
+    /// that returns [queries, keys] throws Failure if memory is short.
     Matrix pattern(int block, int head) const;
     /// [rows, keys] of the pattern, for queries from `first` on.
     Matrix pattern_rows(int block, int head, int first, int rows) const;
@@ -61,6 +70,7 @@ struct Trace {
     Rows resid_post(int stack, int layer) const;
     /// [n, d_model], the residual stream before a layer's MLP; in parallel models after attention.
     Matrix resid_mid(int stack, int layer, ThreadPool& pool) const;
+    Matrix resid_mid(int stack, int layer, int first, int rows, ThreadPool& pool) const;
     /// [heads, d_model], each head's ΔE at one query: its z · W_O, without the bias.
     Matrix results(int block, int query, ThreadPool& pool) const;
     /// [heads, d_model], each head's ΔE as it enters the residual stream: after the block's post-norm (Gemma
@@ -74,6 +84,8 @@ struct Trace {
         return attn_out(block, 0, query_count(block), pool);
     }
     Matrix proj_out(int block, int first, int rows, ThreadPool& pool) const;
+    /// [rows, d_model], what a layer's MLP reads from `first` on, after its norm.
+    Matrix mlp_input(int stack, int layer, int first, int rows, ThreadPool& pool) const;
     /// [n, d_model], the output of a layer's MLP.
     Matrix mlp_out(int stack, int layer, ThreadPool& pool) const;
     /// Returns whether the block has an output bias, so that its output differs from the sum of its heads.
@@ -81,13 +93,20 @@ struct Trace {
     const AttentionWeights& weights(int block) const;
 };
 
-/// Replaces weights that are 0 because of the mask by −1, which every view shows as masked. A fully masked
-/// row has none (MaskPlan), and a frozen pattern may give weight to masked keys.
+/// Replaces weights that are 0 because of the mask by kMasked, which every view shows as masked. A fully
+/// masked row has none (MaskPlan), and a frozen pattern may give weight to masked keys.
 void mark_masked(const MaskPlan& mask, int query, std::span<float> weights);
 
 /// Compute the pattern of one head with such marks, or [rows, keys] of it for queries from `first` on.
 Matrix masked_pattern(const Trace& trace, int block, int head);
 Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, int rows);
+
+/// [rows, keys]: a head's pattern; of a mixing matrix the sizes of its entries, divided by their row's sum.
+Matrix shares_of_keys(const Trace& trace, AttentionHead head, int first, int rows);
+
+/// Returns the weight that queries from `first` on leave to the head's sink (AttentionSpec::sinks): a column
+/// beside the keys, with which rows sum to 1; 0 in blocks without sinks.
+Vector sink_weights(const Trace& trace, AttentionHead head, int first, int rows);
 
 /// Returns the fully masked queries of a head, whose rows are uniform (MaskPlan).
 std::vector<int> fully_masked_rows(const Trace& trace, int block, int head);
@@ -97,8 +116,8 @@ void show_pattern(const Trace& trace, AttentionHead head, int first, int last, c
                   PatternObserver& observer);
 
 /// Hides the first key, the attention sink on which heads rest when nothing else matters, and rescales each
-/// row of a masked pattern to sum to 1; for display only.
-Matrix without_first_key(Matrix weights);
+/// row of a masked pattern to sum to 1; of a mixing matrix it only hides it. For display only.
+Matrix without_first_key(Matrix weights, bool is_mixing);
 
 /// Runs the request. Fails as forward() does, if the model cannot read its sequences (check_sequences), if
 /// the model's file changed on disk meanwhile, and if `cancel` was set. With `past`, reuses what cannot have

@@ -25,6 +25,14 @@ struct TraceTensor {
     bool usual;
 };
 
+/// [keys, kv_heads · d_head]: keys of a recurrence, without their rates.
+Matrix keys_without_rates(const Trace& trace, int block) {
+    const Index d = trace.config().d_head(block), heads = trace.config().heads(block);
+    Matrix out(trace.key_count(block), heads * d);
+    for (int h = 0; h < heads; ++h) out.middleCols(h * d, d) = trace.k(block, h).all();
+    return out;
+}
+
 /// Lists the tensors that a file may hold, in the order in which they are written.
 class TraceTensors {
 public:
@@ -61,9 +69,9 @@ private:
                          [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }},
                         usual});
     }
-    void by_head(const std::string& name, const Rows& m, int d_head) {
+    void by_head(const std::string& name, const Rows& m, int width) {
         out_.push_back(
-            {{name, "F32", {m.rows(), m.cols() / d_head, d_head}, [&m](const Sink& s) { write_rows(s, m); }},
+            {{name, "F32", {m.rows(), m.cols() / width, width}, [&m](const Sink& s) { write_rows(s, m); }},
              false});
     }
     void by_cell(const std::string& name, int block, Matrix (Trace::*get)(int, int) const, bool usual) {
@@ -81,14 +89,18 @@ private:
         const std::string at = t_.config().stacks[where.stack].name + "." + std::to_string(where.layer) + ".",
                           in = at + (cross ? "cross_attn." : "attn.");
         if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[where.layer]->resid_pre, true);
-        const int d_head = t_.config().d_head(block);
+        const int d_head = t_.config().d_head(block), d_value = t_.config().d_value(block);
         by_head(in + "hook_q", a.q, d_head);
-        by_head(in + "hook_k", a.k, d_head);
-        by_head(in + "hook_v", a.v, d_head);
-        by_cell(in + "hook_attn_scores", block, &Trace::scores, false);
+        if (t_.rule(block).is_softmax())
+            by_head(in + "hook_k", a.k, d_head);
+        else
+            computed(in + "hook_k", {a.k.rows(), t_.config().kv_heads(block), d_head}, false,
+                     [&t = t_, block] { return keys_without_rates(t, block); });
+        by_head(in + "hook_v", a.v, d_value);
+        if (t_.has_scores(block)) by_cell(in + "hook_attn_scores", block, &Trace::scores, false);
         by_cell(in + "hook_pattern", block, &Trace::pattern, true);
         const int n = t_.query_count(block);
-        computed(in + "hook_z", {n, t_.config().heads(block), d_head}, false,
+        computed(in + "hook_z", {n, t_.config().heads(block), d_value}, false,
                  [&t = t_, &pool = pool_, block, n] { return t.z(block, 0, n, pool); });
         const std::vector<int64_t> added{n, t_.config().d_model};
         if (t_.weights(block).post_norm)
@@ -106,7 +118,8 @@ private:
                 return (t.*get)(where.stack, where.layer, pool);
             });
         };
-        if (!t_.config().parallel) make("hook_resid_mid", &Trace::resid_mid);
+        if (!t_.config().stacks[where.stack].layers[where.layer].parallel)
+            make("hook_resid_mid", &Trace::resid_mid);
         make("hook_mlp_out", &Trace::mlp_out);
     }
     /// [pos, vocab]; [class] for a vision model, whose class token alone predicts.
@@ -143,19 +156,48 @@ private:
     std::vector<TraceTensor> out_;
 };
 
+/// Lists which layers mix tokens by a recurrence; empty if none does.
+std::vector<int> recurrent_layers(const StackConfig& stack) {
+    std::vector<int> out;
+    for (const LayerSpec& layer : stack.layers) out.push_back(layer.attention.recurrence.has_value());
+    return contains(out, 1) ? out : std::vector<int>();
+}
+
+/// Lists a size of each layer's attention; one number if all are equal.
+Json of_layers(const StackConfig& stack, int AttentionSpec::*size) {
+    std::vector<int> sizes;
+    for (const LayerSpec& layer : stack.layers) sizes.push_back(layer.attention.*size);
+    const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](int s) { return s == sizes[0]; });
+    return equal ? Json(sizes[0]) : Json(sizes);
+}
+
+/// Lists a size that 0 stands for none of; empty if no layer has one.
+std::vector<int> some_of_layers(const StackConfig& stack, int AttentionSpec::*size) {
+    std::vector<int> sizes;
+    for (const LayerSpec& layer : stack.layers) sizes.push_back(layer.attention.*size);
+    const bool none = std::all_of(sizes.begin(), sizes.end(), [](int s) { return s == 0; });
+    return none ? std::vector<int>() : sizes;
+}
+
 /// Describes the model as far as views need it.
 std::string config_text(const ModelConfig& c) {
     constexpr const char* kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     Json stacks = Json::array();
-    for (const StackConfig& s : c.stacks)
-        stacks.push_back({{"name", s.name},
-                          {"layers", s.layers},
-                          {"heads", s.heads},
-                          {"kv_heads", s.kv_heads},
-                          {"d_head", s.d_head},
-                          {"causal", s.causal},
-                          {"cross", s.cross},
-                          {"windows", s.windows}});
+    for (const StackConfig& s : c.stacks) {
+        Json one{{"name", s.name},
+                 {"layers", s.depth()},
+                 {"heads", of_layers(s, &AttentionSpec::heads)},
+                 {"kv_heads", of_layers(s, &AttentionSpec::kv_heads)},
+                 {"d_head", of_layers(s, &AttentionSpec::d_head)},
+                 {"causal", s.causal},
+                 {"cross", s.cross()},
+                 {"windows", some_of_layers(s, &AttentionSpec::window)},
+                 {"chunks", some_of_layers(s, &AttentionSpec::chunk)}};
+        if (!some_of_layers(s, &AttentionSpec::d_value).empty())
+            one["d_value"] = of_layers(s, &AttentionSpec::d_value);
+        if (const auto recurrent = recurrent_layers(s); !recurrent.empty()) one["recurrent"] = recurrent;
+        stacks.push_back(std::move(one));
+    }
     return json_text(Json{{"kind", row_of(kKinds, c.kind)},
                           {"family", c.family_name},
                           {"d_model", c.d_model},
@@ -174,16 +216,22 @@ std::string labels_text(const Trace& trace, int stack) {
     return json_text(Json(labels));
 }
 
-/// Describes how q and k give patterns by a scale and a soft cap; else "": patterns must be recorded.
+/// Describes how q and k give patterns by a scale, a soft cap and sinks; else "": patterns must be recorded.
 std::string attention_text(const Trace& trace) {
     if (trace.request.intervention != Intervention{}) return "";
     std::vector<float> scales;
+    Json sinks = Json::array();  // of each block's heads
+    bool any = false;
     for (int block = 0; block < trace.config().blocks(); ++block) {
         const AttentionRule& rule = trace.rule(block);
-        if (rule.has_bias()) return "";
+        if (rule.has_bias() || !rule.is_softmax() || rule.cap != trace.rule(0).cap) return "";
         scales.push_back(rule.scale);
+        sinks.push_back(rule.sinks);
+        any = any || !rule.sinks.empty();
     }
-    return json_text(Json{{"scale", scales}, {"cap", trace.config().score_cap}});
+    Json out{{"scale", scales}, {"cap", trace.rule(0).cap}};
+    if (any) out["sinks"] = sinks;
+    return json_text(out);
 }
 
 }  // namespace

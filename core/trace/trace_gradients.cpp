@@ -119,16 +119,18 @@ void list_block(const Trace& trace, int block, const AttentionGradients& g, cons
     const AttentionBlock where = trace.config().block(block);
     const std::string in = trace.config().stacks[where.stack].name + "." + std::to_string(where.layer) +
                            (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
-    const int64_t width = trace.config().d_head(block), heads = trace.config().heads(block);
-    const auto by_head = [&](const char* name, const Matrix& m) {
+    const int64_t d_head = trace.config().d_head(block), d_value = trace.config().d_value(block),
+                  heads = trace.config().heads(block);
+    const auto by_head = [&](const char* name, const Matrix& m, int64_t width) {
         out.push_back(tensor_of(in + name, {m.rows(), m.cols() / width, width}, m));
     };
-    by_head("hook_q", g.q);
-    by_head("hook_k", g.k);
-    by_head("hook_v", g.v);
-    by_head("hook_z", g.z);
+    by_head("hook_q", g.q, d_head);
+    const bool scored = trace.rule(block).is_softmax();  // else k has rates too
+    if (scored) by_head("hook_k", g.k, d_head);
+    by_head("hook_v", g.v, d_value);
+    by_head("hook_z", g.z, d_value);
     const std::vector<int64_t> cells{heads, trace.query_count(block), trace.key_count(block)};
-    out.push_back(tensor_of(in + "hook_attn_scores", cells, maps.scores[block]));
+    if (scored) out.push_back(tensor_of(in + "hook_attn_scores", cells, maps.scores[block]));
     out.push_back(tensor_of(in + "hook_pattern", cells, maps.weights[block]));
 }
 

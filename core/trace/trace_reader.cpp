@@ -16,32 +16,70 @@ namespace {
 
 constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
 
+/// Reads a size of each layer's attention: one number, or a list of one for each layer.
+Status read_sizes(const Json& json, const char* key, int max, int AttentionSpec::*size, const TraceReader& in,
+                  std::vector<LayerSpec>& layers) {
+    const bool listed = json.contains(key) && json[key].is_array();
+    if (listed && json[key].size() != layers.size())
+        return in.error(std::string("its ") + key + " are not one for each layer; record the trace again.");
+    for (size_t l = 0; l < layers.size(); ++l) {
+        TRY(const int64_t count,
+            listed ? in.count(Json{{key, json[key][l]}}, key, max) : in.count(json, key, max));
+        layers[l].attention.*size = narrow<int>(count);
+    }
+    return success();
+}
+
+/// Reads how far the queries of each layer see: its window, or its chunk.
+Status read_reach(const Json& json, const char* key, int AttentionSpec::*size, const TraceReader& in,
+                  std::vector<LayerSpec>& layers) {
+    TRY(const Json list, json_list(json, or_null(key), in.name));
+    if (!list.empty() && list.size() != layers.size())
+        return in.error(std::string("its ") + key + " are not one for each layer; record the trace again.");
+    for (size_t l = 0; l < list.size(); ++l) {
+        TRY(const int64_t tokens, whole_number(list[l], key, 0, INT_MAX, in.name));
+        layers[l].attention.*size = tokens < kMaxTokens ? narrow<int>(tokens) : 0;
+    }
+    return success();
+}
+
+/// Reads which layers mix tokens by a recurrence, so that their recorded matrices are signed.
+Status read_recurrent(const Json& json, const TraceReader& in, std::vector<LayerSpec>& layers) {
+    TRY(const Json list, json_list(json, or_null("recurrent"), in.name));
+    if (!list.empty() && list.size() != layers.size())
+        return in.error("its recurrent layers are not said of each layer; record the trace again.");
+    for (size_t l = 0; l < list.size(); ++l) {
+        TRY(const int64_t recurrent, whole_number(list[l], "recurrent", 0, 1, in.name));
+        if (recurrent) layers[l].attention.recurrence = RecurrenceSpec{};
+    }
+    return success();
+}
+
 /// `whole` describes the model; if all blocks have the same heads, it may say so once there.
 Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceReader& in) {
     StackConfig out;
     if (!json.is_object()) return in.error("its stacks are not lists of layers; record the trace again.");
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMaxLayers));
-    out.layers = narrow<int>(layers);
-    const auto heads = [&](const char* key, int max) {
-        return in.count(json.contains(key) ? json : whole, key, max);
+    out.layers.resize(layers);
+    const auto sizes = [&](const char* key, int max, int AttentionSpec::*size) {
+        return read_sizes(json.contains(key) ? json : whole, key, max, size, in, out.layers);
     };
-    TRY(const int64_t query_heads, heads("heads", kMaxHeads));
-    TRY(const int64_t kv_heads, heads("kv_heads", kMaxHeads));
-    TRY(const int64_t d_head, heads("d_head", kMaxWidth));
-    if (query_heads % kv_heads)
-        return in.error("its heads cannot share key/value heads evenly; record the trace again.");
-    std::tie(out.heads, out.kv_heads, out.d_head) =
-        std::tuple(narrow<int>(query_heads), narrow<int>(kv_heads), narrow<int>(d_head));
+    TRY_STATUS(sizes("heads", kMaxHeads, &AttentionSpec::heads));
+    TRY_STATUS(sizes("kv_heads", kMaxHeads, &AttentionSpec::kv_heads));
+    TRY_STATUS(sizes("d_head", kMaxWidth, &AttentionSpec::d_head));
+    if (json.contains("d_value")) TRY_STATUS(sizes("d_value", kMaxWidth, &AttentionSpec::d_value));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
-    TRY(out.cross, json_boolean(json, "cross", false, in.name));
-    TRY(const Json windows, json_list(json, or_null("windows"), in.name));
-    if (!windows.empty() && isize(windows) != out.layers)
-        return in.error("its windows are not one for each layer; record the trace again.");
-    for (const Json& w : windows) {
-        TRY(const int64_t window, whole_number(w, "windows", 0, INT_MAX, in.name));
-        out.windows.push_back(window < kMaxTokens ? narrow<int>(window) : 0);
+    TRY(const bool cross, json_boolean(json, "cross", false, in.name));
+    for (LayerSpec& layer : out.layers) {
+        if (layer.attention.heads % layer.attention.kv_heads)
+            return in.error("its heads cannot share key/value heads evenly; record the trace again.");
+        if (cross) layer.cross = layer.attention;
     }
+    if (cross) out.source = 0;
+    TRY_STATUS(read_reach(json, "windows", &AttentionSpec::window, in, out.layers));
+    TRY_STATUS(read_reach(json, "chunks", &AttentionSpec::chunk, in, out.layers));
+    TRY_STATUS(read_recurrent(json, in, out.layers));
     return out;
 }
 
@@ -107,8 +145,9 @@ Result<ModelConfig> TraceReader::config() const {
         TRY(StackConfig s, read_stack(stack, json, *this));
         c.stacks.push_back(std::move(s));
     }
-    if (c.stacks[0].cross || (c.stacks.size() == 2) != c.can.write_target)
+    if (c.stacks[0].cross() || (c.stacks.size() == 2) != c.can.write_target)
         return error("its stacks do not fit its kind; record the trace again.");
+    c.number_blocks();
     return c;
 }
 

@@ -1,15 +1,17 @@
 // Propagates gradients back through attention. For a row p of the pattern P the Jacobian of softmax is
 // diag(p) − p pᵀ, so that dP = dz vᵀ, dS = P ∘ (dP − rowsum(P ∘ dP)), dv = Pᵀ dz, dq = dS k · scale, dk = dSᵀ
-// q · scale.
+// q · scale. Disentangled scores add the vectors of distances to the k and q that dS multiplies.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/spare.h"
 #include "kernels/choice.h"
 #include "model/attention_products.h"
 #include "model/backward/vector_jacobian.h"
+#include "model/mixers/mixing.h"
 
 namespace headlight {
 
@@ -61,10 +63,10 @@ KeyRange overlap(const KeyRange& a, const KeyRange& b) {
 struct HeadBackward {
     const AttentionRule& rule;
     const int head;
-    const Rows q, k, v;                  // [n, d_head], [keys, d_head]
+    const Rows q, k, v;                  // [n, d_head], [keys, d_head], [keys, d_value]
     const GradientRows &queries, &keys;  // of all outputs
     const int first, last;
-    MatrixRef dz;  // [rows of queries, d_head]
+    MatrixRef dz;  // [rows of queries, d_value]
     MatrixRef dq, dk, dv;
 
     /// Converts the gradient by z as used to the one by the head's own z, where the user ablated the head.
@@ -105,7 +107,7 @@ struct HeadBackward {
     /// dS = P ∘ (dP − rowsum(P ∘ dP)) / temperature: [rows, keys], by the scores before mask and temperature.
     Matrix by_scores(const PatternTile& tile, const std::vector<OutputInTile>& all,
                      const Matrix& by_weights) const {
-        const float temperature = rule.temperature_of(head);
+        const float temperature = rule.is_softmax() ? rule.temperature_of(head) : 0;
         Matrix out = Matrix::Zero(by_weights.rows(), by_weights.cols());
         if (temperature == 0 || std::isinf(temperature)) return out;
         for (const OutputInTile& one : all)
@@ -155,7 +157,30 @@ struct HeadBackward {
             observer({own, by_weights.middleRows(one.packed_row, one.rows),
                       d.middleRows(one.packed_row, one.rows), one.output});
         }
-        add_gradients(tile, all, z, d);
+        if (rule.is_softmax())
+            add_gradients(tile, all, z, d);
+        else
+            add_mixing_gradients(tile, all, z, by_weights);
+    }
+
+    /// Adds to them through the mixing matrix, given the gradients by z and by its entries.
+    void add_mixing_gradients(const PatternTile& tile, const std::vector<OutputInTile>& all, const Matrix& z,
+                              Matrix& by_weights) {
+        const Matrix transposed = tile.weights.transpose();
+        for (const OutputInTile& one : all) {
+            if (one.keys == 0) continue;
+            const int query = tile.first + narrow<int>(one.tile_row),
+                      key = tile.first_key + narrow<int>(one.tile_key);
+            auto by = by_weights.block(one.packed_row, one.tile_key, one.rows, one.keys);
+            for (int r = 0; r < by.rows(); ++r)  // masked and given entries do not depend on q and k
+                for (int i = 0; i < by.cols(); ++i)
+                    if (rule.is_given(head, query + r) || !rule.mask_of(head).allowed(query + r, key + i))
+                        by(r, i) = 0;
+            multiply(transposed.block(one.tile_key, one.tile_row, one.keys, one.rows),
+                     z.middleRows(one.packed_row, one.rows), dv.middleRows(one.key_row, one.keys), true);
+            mixing_vjp(rule, q, k, query, key, by, dq.middleRows(one.query_row, one.rows),
+                       dk.middleRows(one.key_row, one.keys));
+        }
     }
 
     /// Adds to the gradients by q, k and v, given those by z and by the scores.
@@ -172,8 +197,15 @@ struct HeadBackward {
         Matrix by_q(d.rows(), tile_k.cols());
         multiply(d, tile_k, by_q, false);
         for (const OutputInTile& one : all) {
-            dq.middleRows(one.query_row, one.rows) = by_q.middleRows(one.packed_row, one.rows);
+            auto own_dq = dq.middleRows(one.query_row, one.rows);
+            own_dq = by_q.middleRows(one.packed_row, one.rows);
+            const int query = tile.first + narrow<int>(one.tile_row);
+            rule.disentangled.to_position_vjp(head, d.middleRows(one.packed_row, one.rows), query,
+                                              tile.first_key, own_dq);
             if (one.keys == 0) continue;
+            rule.disentangled.from_position_vjp(
+                head, d.block(one.packed_row, one.tile_key, one.rows, one.keys), query,
+                tile.first_key + narrow<int>(one.tile_key), dk.middleRows(one.key_row, one.keys));
             multiply(weights_transposed.block(one.tile_key, one.tile_row, one.keys, one.rows),
                      z.middleRows(one.packed_row, one.rows), dv.middleRows(one.key_row, one.keys), true);
             multiply(d_transposed.block(one.tile_key, one.packed_row, one.keys, one.rows),
@@ -211,12 +243,13 @@ int outputs_together(Index keys) {
 void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
                    const GradientRows& keys, AttentionGradients& out, const SeeGradient& see) {
     const AttentionRule& rule = *a.rule;
-    const Index width = a.q.cols() / rule.heads;
-    HEADLIGHT_CHECK(out.z.rows() == queries.rows() && out.z.cols() == a.q.cols() &&
+    const Index width = a.q.cols() / rule.heads, d_key = rule.key_width(width),
+                d_value = a.v.cols() / rule.kv_heads;
+    HEADLIGHT_CHECK(out.z.rows() == queries.rows() && out.z.cols() == d_value * rule.heads &&
                     queries.tokens() == a.q.rows() && keys.tokens() == a.k.rows() &&
                     queries.outputs() == keys.outputs());
-    out.q = spare_zeros(out.z.rows(), out.z.cols());
-    Matrix dk = spare_zeros(keys.rows(), a.q.cols()), dv = spare_zeros(keys.rows(), a.q.cols()),
+    out.q = spare_zeros(out.z.rows(), a.q.cols());
+    Matrix dk = spare_zeros(keys.rows(), d_key * rule.heads), dv = spare_zeros(keys.rows(), out.z.cols()),
            dz = spare_matrix(out.z.rows(), out.z.cols());
     dz = out.z;
     // same tiles for all outputs: results do not depend on the number of threads
@@ -224,21 +257,21 @@ void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const Gradie
     const int together = outputs_together(a.k.rows()), shares = (queries.outputs() + together - 1) / together;
     pool.run(shares * rule.heads, [&](int i) {
         const int head = i % rule.heads, first = i / rule.heads * together;
-        const Index own = head * width, shared = rule.kv_head(head) * width;
-        const Rows q = a.q.columns(own, width), k = a.k.columns(shared, width);
+        const Index own = head * width, shared = rule.kv_head(head);
+        const Rows q = a.q.columns(own, width), k = a.k.columns(shared * d_key, d_key);
         HeadBackward back{rule,
                           head,
                           q,
                           k,
-                          a.v.columns(shared, width),
+                          a.v.columns(shared * d_value, d_value),
                           queries,
                           keys,
                           first,
                           std::min(queries.outputs(), first + together),
-                          dz.middleCols(own, width),
+                          dz.middleCols(head * d_value, d_value),
                           out.q.middleCols(own, width),
-                          dk.middleCols(own, width),
-                          dv.middleCols(own, width)};
+                          dk.middleCols(head * d_key, d_key),
+                          dv.middleCols(head * d_value, d_value)};
         back.undo_ablation();
         show_pattern(pool, rule, head, q, k, hull.begin, hull.end,
                      [&](const PatternTile& tile) { back.propagate(tile, see); });

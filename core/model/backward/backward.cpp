@@ -54,11 +54,17 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
     }
 }
 
+/// Adds what layers read of the embeddings beside the stream.
+void add_by_embeddings(GradientSum& by, Flow& flow) {
+    by.add(flow.rows, std::move(flow.d));
+    flow = {std::move(by.rows), std::move(by.values)};
+}
+
 /// Propagates from the output of the final norm to the input of layer 0; stores all gradients on the way in
 /// `kept`, unless it is null.
 void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds, Flow& flow,
                StackGradients* kept) {
-    const int layers = s.stack.layers;
+    const int layers = s.stack.depth();
     if (kept) {
         kept->resid.resize(layers + 1);
         kept->layers.resize(layers);
@@ -69,6 +75,7 @@ void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds,
             norm_vjp(s.config(), norm, s.activations.resid_final.all(), flow.d, flow.rows.token_of(), s.pool);
     for (int depth = layers;; --depth) {
         add_seeds(seeds, stack, depth, flow);
+        if (depth == 0 && s.by_embeddings.values.size()) add_by_embeddings(s.by_embeddings, flow);
         check_finite(s, depth - 1, "gradients", all_finite(flow.d));
         if (kept) kept->resid[depth] = flow.d;
         if (depth == 0) return;
@@ -82,7 +89,7 @@ void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds,
 /// Builds the inverse rotation of every token: its transpose, scaled by the same attention factor.
 RopeTables inverse_rope(const Pass& pass) {
     RopeTables tables(pass);
-    for (RopeTable* table : {&tables.global, &tables.local}) table->sine *= -1;
+    tables.invert();
     return tables;
 }
 
@@ -104,16 +111,17 @@ std::vector<EmbeddingGradients> stacks_vjp(const Model& model, std::span<const S
     const int outputs = outputs_of(seeds);
     std::vector<EmbeddingGradients> out(c.stacks.size());
     if (kept) kept->stacks.resize(c.stacks.size());
-    Flow above;  // by what later stacks read from this one
+    std::vector<Flow> read(c.stacks.size());  // gradients by what later stacks read from each
     for (int i = isize(c.stacks) - 1; i >= 0; --i) {
         const StackActivations& own = *activations.stacks[i];
         const StackRun run{model, c.stacks[i], model.weights.stacks[i], pool};
         Pass pass{run, inputs[i]};
         std::vector<LayerRules> rules{own.layers.front()->rules()};
         pass.rules = rules;
-        Matrix sources = run.stack.cross ? activations.stacks[i - 1]->normalized.all() : Matrix();
+        Matrix sources =
+            run.stack.cross() ? activations.stacks[run.stack.source]->normalized.all() : Matrix();
         const int n = narrow<int>(own.resid_final.rows()), keys = narrow<int>(sources.rows());
-        Flow flow = std::move(above);
+        Flow flow = std::move(read[i]);
         if (!flow.d.size())
             flow.rows = kept ? GradientRows::whole(n, outputs) : GradientRows::none(n, outputs);
         if (!flow.d.size()) flow.d = Matrix::Zero(flow.rows.rows(), c.d_model);
@@ -121,7 +129,8 @@ std::vector<EmbeddingGradients> stacks_vjp(const Model& model, std::span<const S
         StackBackward s{run, own, inverse_rope(pass), std::move(sources), Matrix(), source_rows, observer};
         s.by_sources = Matrix::Zero(source_rows.rows(), c.d_model);
         stack_vjp(s, i, seeds, flow, kept ? &kept->stacks[i] : nullptr);
-        if (run.stack.cross && (kept || flow.rows.rows())) above = {source_rows, std::move(s.by_sources)};
+        if (run.stack.cross() && (kept || flow.rows.rows()))
+            read[run.stack.source] = {source_rows, std::move(s.by_sources)};
         out[i] = {std::move(flow.rows), std::move(flow.d)};
     }
     return out;

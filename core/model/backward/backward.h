@@ -13,10 +13,11 @@
 namespace headlight {
 
 /// Holds the gradients of one attention block: by q and k after norm and rotation, by v, by z as W_O reads it
-/// (zeros where the block was skipped), and by the block's output.
+/// (zeros where the block was skipped), and by the block's output. Those by k and v are of this block's own
+/// reading; where a later one reads the same keys and values, its part is its own.
 struct AttentionGradients {
-    Matrix q, z;  // [n, heads · d_head]
-    Matrix k, v;  // [keys, kv_heads · d_head]
+    Matrix q, z;  // [n, heads · d_head], [n, heads · d_value]
+    Matrix k, v;  // [keys, kv_heads · d_head], [keys, kv_heads · d_value]
     Matrix out;   // [n, d_model]
 };
 
@@ -31,8 +32,9 @@ struct LayerGradients {
 };
 
 struct StackGradients {
-    /// Holds layers + 1 of [n, d_model]: by the input of each layer (0: the embeddings with positions), then
-    /// by the output of the last. resid[l + 1] is by resid_post of layer l: 0 in rows that the user replaced.
+    /// Holds layers + 1 of [n, d_model]: by the input of each layer (0: the embeddings with positions, also
+    /// as later layers read them), then by the output of the last. resid[l + 1] is by resid_post of layer l:
+    /// 0 in rows that the user replaced.
     std::vector<Matrix> resid;
     std::vector<LayerGradients> layers;
 };

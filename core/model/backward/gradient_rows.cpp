@@ -84,6 +84,20 @@ Matrix GradientRows::widened(Matrix gradient, const GradientRows& wider) const {
     return out;
 }
 
+void GradientSum::add(const GradientRows& of, Matrix gradient) {
+    if (!values.size()) {
+        rows = of;
+        values = std::move(gradient);
+        return;
+    }
+    std::vector<KeyRange> tokens;
+    for (int output = 0; output < of.outputs(); ++output) tokens.push_back(of.part(output).tokens);
+    const GradientRows all = rows.with(tokens);
+    values = rows.widened(std::move(values), all);
+    values += of.widened(std::move(gradient), all);
+    rows = all;
+}
+
 GradientRows query_rows(const AttentionRule& rule, const GradientRows& rows) {
     if (!averages_queries(rule)) return rows;
     std::vector<KeyRange> tokens;

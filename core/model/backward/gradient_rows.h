@@ -49,6 +49,13 @@ private:
     std::vector<int> token_of_;
 };
 
+/// Adds up gradients by the same x that come in different rows.
+struct GradientSum {
+    GradientRows rows;
+    Matrix values = {};
+    void add(const GradientRows& of, Matrix gradient);
+};
+
 /// Returns the queries whose own z determines that of `rows`: the same, or all if a head's z is its mean.
 GradientRows query_rows(const AttentionRule& rule, const GradientRows& rows);
 /// Returns the tokens whose input to self-attention reaches these queries: themselves and their keys.

@@ -1,11 +1,18 @@
 // Propagates a gradient down one layer.
 #pragma once
 
+#include <map>
+
 #include "model/backward/backward.h"
 #include "model/backward/gradient_rows.h"
 #include "model/batch.h"
 
 namespace headlight {
+
+/// Holds gradients by the keys and values of a layer that later layers read (AttentionSpec::source).
+struct LentGradients {
+    GradientSum k, v;  // [rows, kv_heads · d_head], [rows, kv_heads · d_value]
+};
 
 /// Holds one stack during a reverse pass.
 struct StackBackward : StackRun {
@@ -15,6 +22,8 @@ struct StackBackward : StackRun {
     Matrix by_sources;        // gradient by `sources`, summed over the layers: all rows of each output
     GradientRows source_rows;
     GradientObserver* observer;
+    std::map<int, LentGradients> lent = {};  // by layer, until the pass reaches it
+    GradientSum by_embeddings = {};          // [rows, d_model]: what came by embeddings of layers
 };
 
 /// Propagates from the gradient by layer l's output to the one by its input, and updates `rows` likewise.

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "base/check.h"
 #include "base/spare.h"
 #include "model/activation.h"
+#include "model/experts.h"
 
 namespace headlight {
 
@@ -30,7 +32,7 @@ Matrix norm_vjp(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, C
         for (Index i = first; i < first + count; ++i) {
             Eigen::ArrayXf normal = x.row(tokens[static_cast<size_t>(i)]).transpose().array();
             if (center) normal -= normal.mean();
-            const float deviation = std::sqrt(normal.square().mean() + config.norm_eps);
+            const float deviation = std::sqrt(normal.square().mean() + eps_of(config, norm));
             normal /= deviation;
             Eigen::ArrayXf g = gradient.row(i).transpose().array() * weight;
             g -= normal * (g * normal).mean() + (center ? g.mean() : 0.0f);
@@ -44,7 +46,7 @@ namespace {
 
 using RowOf = Eigen::Ref<Eigen::ArrayXf>;
 
-void each_row(ThreadPool& pool, Matrix& m, void (*of)(RowOf)) {
+void each_row(ThreadPool& pool, Matrix& m, const std::function<void(RowOf)>& of) {
     for_row_blocks(pool, m.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) of(m.row(i).transpose().array());
     });
@@ -55,14 +57,13 @@ struct HiddenRows {
     Matrix out;                   // output before the MLP's post-norm, if it has one
 };
 
-HiddenRows mlp_again(const StackRun& run, const LayerWeights& w, ConstMatrixRef x) {
-    const ActivationRow& activation = activation_row(run.config().activation);
+HiddenRows mlp_again(const StackRun& run, const MlpSpec& spec, const LayerWeights& w, ConstMatrixRef x) {
     HiddenRows h;
     h.in = project(run.pool, x, w.mlp_in);
     h.slope = w.mlp_gate ? project(run.pool, x, w.mlp_gate) : h.in;
     if (w.mlp_gate || w.mlp_post_norm) h.activated = h.slope;
-    each_row(run.pool, h.slope, activation.slope);
-    each_row(run.pool, h.activated, activation.apply);
+    each_row(run.pool, h.slope, [&](RowOf row) { apply_slope(spec.activation, w.xielu, row); });
+    each_row(run.pool, h.activated, [&](RowOf row) { apply_activation(spec.activation, w.xielu, row); });
     if (!w.mlp_post_norm) return h;
     h.out = w.mlp_gate ? project(run.pool, h.activated.cwiseProduct(h.in), w.mlp_out)
                        : project(run.pool, h.activated, w.mlp_out);
@@ -128,8 +129,17 @@ std::vector<Index> rows_within(std::span<const int> tokens, Index first, Index r
 }  // namespace
 
 // Works on blocks of tokens, because hidden rows are wide, for all outputs, so that weights are read seldom.
-Matrix mlp_vjp(const StackRun& run, const LayerWeights& w, const Matrix& x, const Matrix& gradient,
-               std::span<const int> tokens) {
+Matrix mlp_vjp(const StackRun& run, int layer, const Matrix& x, const Matrix& gradient,
+               std::span<const int> tokens, std::span<const int> off) {
+    const MlpSpec& spec = run.stack.layers[layer].mlp;
+    const LayerWeights& w = run.weights.layers[layer];
+    if (spec.experts) {
+        Matrix d = gradient;
+        if (w.mlp_post_norm)
+            d = norm_vjp(run.config(), w.mlp_post_norm, experts_output(run, spec, w, x, off), d, tokens,
+                         run.pool);
+        return experts_vjp(run, spec, w, x, d, tokens, off);
+    }
     constexpr Index kTokens = 256, kGradients = 512;
     Matrix out = spare_matrix(gradient.rows(), x.cols());
     for (Index first = 0; first < x.rows(); first += kTokens) {
@@ -139,7 +149,7 @@ Matrix mlp_vjp(const StackRun& run, const LayerWeights& w, const Matrix& x, cons
             return tokens[size_t(a)] < tokens[size_t(b)];
         });
         const int begin = tokens[size_t(*low)], end = tokens[size_t(*high)] + 1;
-        const HiddenRows hidden = mlp_again(run, w, x.middleRows(begin, end - begin));
+        const HiddenRows hidden = mlp_again(run, spec, w, x.middleRows(begin, end - begin));
         for (Index at = 0; at < std::ssize(hits); at += kGradients) {
             const Index count = std::min(kGradients, std::ssize(hits) - at);
             Matrix some = spare_matrix(count, gradient.cols());
@@ -177,7 +187,20 @@ GradientSeed logits_seed(const Model& model, const Activations& activations, int
         d.array() *= dense.array();
     }
     if (w.head_dense) d = linear_vjp(pool, d, w.head_dense);
-    return {isize(c.stacks) - 1, c.stacks.back().layers + 1, row, d * c.logit_scale};
+    return {isize(c.stacks) - 1, c.stacks.back().depth() + 1, row, d * c.logit_scale};
+}
+
+AttentionGradients no_gradients(const AttentionActivations& a, const GradientRows& queries,
+                                const GradientRows& keys) {
+    const AttentionRule& rule = *a.rule;
+    const auto zeros = [](const GradientRows& rows, Index width) -> Matrix {
+        return Matrix::Zero(rows.rows(), width);
+    };
+    return {zeros(queries, a.q.cols()),
+            zeros(queries, a.v.cols() / rule.kv_heads * rule.heads),
+            zeros(keys, a.k.cols()),
+            zeros(keys, a.v.cols()),
+            {}};
 }
 
 }  // namespace headlight

@@ -18,9 +18,13 @@ Matrix linear_vjp(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w);
 Matrix norm_vjp(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ConstMatrixRef gradient,
                 std::span<const int> tokens, ThreadPool& pool);
 
-/// [rows, d_model]: through the MLP on x and its post-norm, if it has one.
-Matrix mlp_vjp(const StackRun& run, const LayerWeights& weights, const Matrix& x, const Matrix& gradient,
-               std::span<const int> tokens);
+/// [rows, d_model]: through the MLP on x, without the experts in `off`, and its post-norm, if it has one.
+Matrix mlp_vjp(const StackRun& run, int layer, const Matrix& x, const Matrix& gradient,
+               std::span<const int> tokens, std::span<const int> off = {});
+
+/// Returns zero gradients, for a skipped block.
+AttentionGradients no_gradients(const AttentionActivations& a, const GradientRows& queries,
+                                const GradientRows& keys);
 
 /// Receives the tiles of each head.
 using SeeGradient = std::function<void(const GradientTile&)>;

@@ -1,4 +1,5 @@
-// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global.
+// ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global. Ettin
+// (Weller et al. 2025) makes a decoder of it, whose windows are half as wide.
 #include "model/families.h"
 #include "model/loading/rope_config.h"
 
@@ -6,88 +7,112 @@ namespace headlight {
 
 namespace {
 
-/// Reads one layer type's entry of rope_parameters; rope_scaling applies to both types.
-Json rope_entry(ConfigReader& r, const Json& both, const char* kind) {
-    Json entry = r.keep(json_object(both, or_null(kind), r.file()), Json(Json::object()));
-    if (!json_find(both, or_null(kind))) entry["rope_type"] = "default";
-    entry.update(r.object("rope_scaling"));
-    entry.erase("truncate");  // ignored outside the layer types' entries
-    if (both.contains("truncate")) entry["truncate"] = both["truncate"];
-    complete_rope_type(entry);
-    return entry;
+/// Reads the rotation of global layers, and that of layers with a window; rope_scaling applies to both.
+std::pair<Rope, Rope> read_ropes(ConfigReader& r, const ModelConfig& c, int d_head) {
+    const RopeKeys of_global{.theta = "global_rope_theta", .usual_theta = 160000};
+    const Rope global = read_rope_of_kind(r, c, d_head, "full_attention", of_global, true);
+    const RopeKeys of_local{.theta = or_null("local_rope_theta"),
+                            .usual_theta = r.is_null("local_rope_theta") ? global.theta : 10000};
+    return {global, read_rope_of_kind(r, c, d_head, "sliding_attention", of_local, true)};
 }
 
-void read_ropes(ConfigReader& r, ModelConfig& c) {
-    const Json both = r.object("rope_parameters");
-    const auto rope = [&](const char* kind, JsonKey old_key, double usual) {
-        Json entry = rope_entry(r, both, kind);
-        complete_rope(r, entry, "rope_theta", old_key, usual);
-        complete_rope(r, entry, "partial_rotary_factor", or_null("partial_rotary_factor"), 1);
-        return read_rope_parameters(r, c, entry, RopeKeys::whole_head);
-    };
-    c.rope = rope("full_attention", "global_rope_theta", 160000);
-    c.local_rope = rope("sliding_attention", or_null("local_rope_theta"),
-                        r.is_null("local_rope_theta") ? c.rope.theta : 10000);
-}
-
-Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
-    ConfigReader r(root, file);
+/// Reads all but the direction; window: of the layers that have one.
+ModelConfig read_modernbert_common(ConfigReader& r, int window) {
     ModelConfig c;
-    c.kind = ModelKind::encoder;
-    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    LayerSpec layer;
+    r.widths(c, layer.attention, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
     StackConfig& s = c.stacks[0];
-    s.causal = false;
-    s.skip_first_attn_norm = true;
-    s.layers = r.layers({"num_hidden_layers"}, 22);
-    s.d_mlp = r.mlp_width({"intermediate_size"}, 1152);
+    const int layers = r.layers({"num_hidden_layers"}, 22);
+    layer.mlp.width = r.mlp_width({"intermediate_size"}, 1152);
     s.vocab = c.vocab = r.vocabulary(50368);
     c.context = r.context({"max_position_embeddings"}, 8192);
     c.norm_eps = r.number({"norm_eps"}, 1e-5);
     c.norm_bias = r.boolean({"norm_bias"}, false);
-    c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
-    c.mlp_bias = r.boolean({"mlp_bias"}, false);
-    c.embed_norm = c.mlm_head = c.gated = true;
-    c.activation = r.activation({"hidden_activation"}, "gelu");
+    layer.attention.bias = layer.attention.output_bias = r.boolean({"attention_bias"}, false);
+    layer.mlp.bias = r.boolean({"mlp_bias"}, false);
+    c.embed_norm = c.mlm_head = layer.mlp.gated = true;
+    layer.mlp.activation = r.activation({"hidden_activation"}, "gelu");
     c.head_activation = r.activation({"classifier_activation"}, "gelu");
     c.head_dense_bias = r.boolean({"classifier_bias"}, false);
     c.head_bias = r.boolean({"decoder_bias"}, true);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    const int window = r.integer({"local_attention"}, 128, 1, 1 << 24) / 2 + 1,
-              every = r.integer({"global_attn_every_n_layers"}, 3, 1, 1000);
-    s.windows = r.windows(s.layers, window, [](int) { return true; });
-    if (!r.has("layer_types"))
-        for (int l = 0; l < s.layers; l += every) s.windows[l] = 0;
-    read_ropes(r, c);
+    const int every = r.integer({"global_attn_every_n_layers"}, 3, 1, 1000);
+    s.layers.assign(layers, layer);
+    s.layers[0].attention.norm = false;
+    r.windows(s, window, [every](int l) { return l % every != 0; });
+    const auto [global, local] = read_ropes(r, c, layer.attention.d_head);
+    for (LayerSpec& l : s.layers) l.attention.rope = l.attention.window ? local : global;
+    return c;
+}
+
+Result<ModelConfig> read_modernbert(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_modernbert_common(r, r.integer({"local_attention"}, 128, 1, 1 << 24) / 2 + 1);
+    c.kind = ModelKind::encoder;
+    c.stacks[0].causal = false;
     return r.finish(c);
 }
 
-Result<ModelWeights> bind_modernbert(WeightStore& store, const ModelConfig& c) {
-    store.set_prefixes({"model.", ""});
-    Binder b(store, c);
-    const int64_t d = c.d_model, m = c.stacks[0].d_mlp;
-    StackWeights s;
-    s.token_embedding = b.embedding("embeddings.tok_embeddings", c.vocab, d, "decoder");
-    s.embed_norm = b.norm("embeddings.norm");
-    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
-        if (at != "layers.0.") w.self.norm = b.norm(at + "attn_norm");
-        b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * b.inner(), c.attention_bias), false);
-        w.self.o = b.linear(at + "attn.Wo", b.inner(), d, c.output_bias);
-        w.mlp_norm = b.norm(at + "mlp_norm");
-        const Linear both = b.linear(at + "mlp.Wi", d, 2 * m, c.mlp_bias);
-        if (both) {
-            w.mlp_gate = both.columns(0, m);
-            w.mlp_in = both.columns(m, m);
-        }
-        w.mlp_out = b.linear(at + "mlp.Wo", m, d, c.mlp_bias);
-    });
-    s.final_norm = b.norm("final_norm");
-    const bool has_head =
-        b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight");
-    return b.finish(std::move(s), {"head.dense", "head.norm", "decoder", "decoder.bias"}, has_head);
+Result<ModelConfig> read_modernbert_decoder(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    const int half = r.integer({"local_attention"}, 128, 2, 1 << 24) / 2;
+    ModelConfig c = read_modernbert_common(r, r.integer({"sliding_window"}, half, 1, 1 << 24));
+    c.end_id = 50282;
+    return r.finish(c);
+}
+
+constexpr const char* kModernBertPrefixes[] = {"model.", ""};
+
+constexpr TensorRow kModernBertTensors[] = {
+    {Slot::token_embedding, "embeddings.tok_embeddings"},
+    {Slot::embed_norm, "embeddings.norm"},
+    {Slot::attn_norm, "layers.#.attn_norm"},
+    {Slot::qkv, "layers.#.attn.Wqkv"},
+    {Slot::o, "layers.#.attn.Wo"},
+    {Slot::mlp_norm, "layers.#.mlp_norm"},
+    {Slot::gate_up, "layers.#.mlp.Wi", "blk.#.ffn_up"},
+    {Slot::down, "layers.#.mlp.Wo"},
+    {Slot::final_norm, "final_norm"},
+    {Slot::head_dense, "head.dense"},
+    {Slot::head_norm, "head.norm"},
+    {Slot::unembedding, "decoder"},
+    {Slot::unembedding_bias, "decoder.bias"},
+};
+constexpr TensorRow kModernBertDecoderTensors[] = {
+    {Slot::q, "layers.#.attn.q_proj"},   {Slot::k, "layers.#.attn.k_proj"}, {Slot::v, "layers.#.attn.v_proj"},
+    {Slot::head_dense, "lm_head.dense"}, {Slot::head_norm, "lm_head.norm"},
+};
+
+constexpr GgufNames kModernBertKeys[] = {{"hidden_size", "embedding_length"},
+                                         {"num_hidden_layers", "block_count"},
+                                         {"num_attention_heads", "attention.head_count"},
+                                         {"intermediate_size", "feed_forward_length"},
+                                         {"max_position_embeddings", "context_length"},
+                                         {"local_attention", "attention.sliding_window"},
+                                         {"global_rope_theta", "rope.freq_base"},
+                                         {"local_rope_theta", "rope.freq_base_swa"},
+                                         {"hidden_activation", "hidden_activation"}};
+
+/// Names the pattern of layers with a window, and what llama.cpp takes where a file does not tell.
+Status complete_modernbert(const Gguf&, const std::string&, Json& config) {
+    if (config.contains("sliding_window_pattern"))
+        config["global_attn_every_n_layers"] = config["sliding_window_pattern"];
+    if (!config.contains("local_attention")) config["local_attention"] = 1 << 24;
+    if (!config.contains("global_rope_theta")) config["global_rope_theta"] = 10000;
+    if (!config.contains("local_rope_theta")) config["local_rope_theta"] = config["global_rope_theta"];
+    return success();
 }
 
 }  // namespace
 
-const Family kModernBert{"modernbert", "ModernBERT", read_modernbert, bind_modernbert};
+const Family kModernBert{"modernbert",
+                         "ModernBERT",
+                         read_modernbert,
+                         {kModernBertPrefixes, kModernBertTensors},
+                         {"modern-bert", kModernBertKeys, false, complete_modernbert}};
+const Family kModernBertDecoder{"modernbert-decoder",
+                                "ModernBERT decoder",
+                                read_modernbert_decoder,
+                                {kModernBertPrefixes, kModernBertDecoderTensors, kModernBertTensors}};
 
 }  // namespace headlight

@@ -9,49 +9,49 @@ namespace {
 Result<ModelConfig> read_phi(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
-    r.widths(c, {"hidden_size"}, 2048, {"num_attention_heads"}, 32, HeadDim{"head_dim"});
-    r.kv_heads(c.stacks[0], or_null("num_key_value_heads"), c.stacks[0].heads);
+    LayerSpec layer;
+    r.widths(c, layer.attention, {"hidden_size"}, 2048, {"num_attention_heads"}, 32, HeadDim{"head_dim"});
+    r.kv_heads(layer.attention, or_null("num_key_value_heads"), layer.attention.heads);
     StackConfig& s = c.stacks[0];
-    s.layers = r.layers({"num_hidden_layers"}, 24);
-    s.d_mlp = r.mlp_width({"intermediate_size"}, 8192);
+    const int layers = r.layers({"num_hidden_layers"}, 24);
+    layer.mlp.width = r.mlp_width({"intermediate_size"}, 8192);
     s.vocab = c.vocab = r.vocabulary(51200);
     c.context = r.context({"max_position_embeddings"}, 2048);
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-5);
-    c.activation = r.activation({"hidden_act"}, "gelu_new");
-    c.parallel = c.shared_norm = true;
-    c.qk_norm = r.boolean({"qk_layernorm"}, false);
+    layer.mlp.activation = r.activation({"hidden_act"}, "gelu_new");
+    layer.parallel = layer.shared_norm = true;
+    layer.attention.qk_norm = r.boolean({"qk_layernorm"}, false) ? QkNorm::per_head : QkNorm::none;
     c.logits_bias = true;
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
-    c.rope = read_rope(
-        r, c, {.share = "partial_rotary_factor", .usual_share = 0.5, .rotated = RopeKeys::even_part});
+    layer.attention.rope =
+        read_rope(r, c, layer.attention.d_head,
+                  {.share = "partial_rotary_factor", .usual_share = 0.5, .rotated = RopeKeys::even_part});
+    s.layers.assign(layers, layer);
     c.end_id = 2;
     return r.finish(c);
 }
 
-Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
-    store.set_prefixes({"model.", ""});
-    Binder b(store, c);
-    StackWeights s;
-    s.token_embedding = b.embedding("embed_tokens", c.vocab, c.d_model, "lm_head");
-    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
-        w.self.norm = w.mlp_norm = b.norm(at + "input_layernorm");
-        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense",
-                    "qkv_proj");
-        if (c.qk_norm) {
-            w.self.q_norm = b.norm(at + "self_attn.q_layernorm", c.stacks[0].d_head, true);
-            w.self.k_norm = b.norm(at + "self_attn.k_layernorm", c.stacks[0].d_head, true);
-        }
-        b.mlp(w, c.stacks[0], at + "mlp.fc1", at + "mlp.fc2");
-    });
-    s.final_norm = b.norm("final_layernorm");
-    const bool bias = b.has("lm_head.bias");
-    const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model,
-                                             std::vector<std::string>(bias, "lm_head.bias"));
-    return b.finish(std::move(s), unembedding);
-}
+constexpr const char* kPhiPrefixes[] = {"model.", ""};
+
+constexpr TensorRow kPhiTensors[] = {
+    {Slot::token_embedding, "embed_tokens"},
+    {Slot::attn_norm, "layers.#.input_layernorm"},
+    {Slot::qkv, "layers.#.self_attn.qkv_proj"},
+    {Slot::q, "layers.#.self_attn.q_proj"},
+    {Slot::k, "layers.#.self_attn.k_proj"},
+    {Slot::v, "layers.#.self_attn.v_proj"},
+    {Slot::o, "layers.#.self_attn.dense"},
+    {Slot::q_norm, "layers.#.self_attn.q_layernorm"},
+    {Slot::k_norm, "layers.#.self_attn.k_layernorm"},
+    {Slot::up, "layers.#.mlp.fc1"},
+    {Slot::down, "layers.#.mlp.fc2"},
+    {Slot::final_norm, "final_layernorm"},
+    {Slot::unembedding, "lm_head"},
+    {Slot::unembedding_bias, "lm_head.bias"},
+};
 
 }  // namespace
 
-const Family kPhi{"phi", "Phi", read_phi, bind_phi};
+const Family kPhi{"phi", "Phi", read_phi, {kPhiPrefixes, kPhiTensors}, {"phi2", kUsualGgufKeys}};
 
 }  // namespace headlight

@@ -1,4 +1,6 @@
-// ViT (Dosovitskiy et al. 2021): an image cut into patches after a class token, a pre-norm encoder.
+// ViT (Dosovitskiy et al. 2021): an image cut into patches after a class token, a pre-norm encoder. DINOv2
+// (Oquab et al. 2023) scales each component of what blocks add; registers (Darcet et al. 2024) are tokens
+// between the class token and the patches.
 #include "base/cast.h"
 #include "model/families.h"
 
@@ -20,19 +22,21 @@ Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::vision;
-    r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12, HeadDim{"head_dim"});
+    LayerSpec layer;
+    r.widths(c, layer.attention, {"hidden_size"}, 768, {"num_attention_heads"}, 12, HeadDim{"head_dim"});
     StackConfig& s = c.stacks[0];
     s.causal = false;
-    s.layers = r.layers({"num_hidden_layers"}, 12);
-    s.d_mlp = r.mlp_width({"intermediate_size"}, 3072);
+    const int layers = r.layers({"num_hidden_layers"}, 12);
+    layer.mlp.width = r.mlp_width({"intermediate_size"}, 3072);
     c.vision.image = side(r, "image_size", 224, 1 << 13);
     c.vision.patch = side(r, "patch_size", 16, c.vision.image);
     c.vision.channels = r.integer({"num_channels"}, 3, 3, 3);
     c.context = c.vision.patches() + 1;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
-    c.attention_bias = r.boolean({"qkv_bias"}, true);
+    layer.attention.bias = r.boolean({"qkv_bias"}, true);
     c.positions = PositionScheme::learned;
-    c.activation = r.activation({"hidden_act"}, "gelu");
+    layer.mlp.activation = r.activation({"hidden_act"}, "gelu");
+    s.layers.assign(layers, layer);
     c.logits_bias = true;
     c.tied_unembedding = false;
     const Json labels = r.object("id2label");
@@ -48,34 +52,102 @@ Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-Result<ModelWeights> bind_vit(WeightStore& store, const ModelConfig& c) {
-    store.set_prefixes({"vit.", ""});
-    Binder b(store, c);
-    const int64_t p = c.vision.patch, d = c.d_model;
-    StackWeights s;
-    if (const float* positions = b.vector("embeddings.position_embeddings", {1, c.context, d}))
-        s.position_embedding = Linear::of_floats(positions, nullptr, d, c.context, WeightLayout::out_in);
-    s.layers = b.layers(c.stacks[0], "encoder.layer.", [&](LayerWeights& w, const std::string& at) {
-        w.self.norm = b.norm(at + "layernorm_before");
-        b.attention(w.self, c.stacks[0], at + "attention.", "attention.query", "attention.key",
-                    "attention.value", "output.dense");
-        w.mlp_norm = b.norm(at + "layernorm_after");
-        b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
-    });
-    s.final_norm = b.norm("layernorm");
-    ModelWeights w;
-    w.class_token = b.vector("embeddings.cls_token", {1, 1, d});
-    const float* projection =
-        b.vector("embeddings.patch_embeddings.projection.weight", {d, c.vision.channels, p, p});
-    const float* bias = b.vector("embeddings.patch_embeddings.projection.bias", {d});
-    w.patch = Linear::of_floats(projection, bias, c.vision.channels * p * p, d, WeightLayout::out_in);
-    if (b.has("classifier.weight")) w.unembedding = b.linear("classifier", d, c.vocab, true);
-    w.stacks.push_back(std::move(s));
-    return b.finish(std::move(w));
+/// Reads DINOv2, whose classes read the class token and the mean patch: Headlight shows its layers without.
+ModelConfig read_dinov2_common(ConfigReader& r, int patch) {
+    ModelConfig c;
+    c.kind = ModelKind::vision;
+    LayerSpec layer;
+    r.widths(c, layer.attention, {"hidden_size"}, 768, {"num_attention_heads"}, 12, HeadDim{"head_dim"});
+    StackConfig& s = c.stacks[0];
+    s.causal = false;
+    const int layers = r.layers({"num_hidden_layers"}, 12);
+    c.vision.image = side(r, "image_size", 224, 1 << 13);
+    c.vision.patch = side(r, "patch_size", patch, c.vision.image);
+    c.vision.channels = r.integer({"num_channels"}, 3, 3, 3);
+    c.norm_eps = r.number({"layer_norm_eps"}, 1e-6);
+    layer.attention.bias = r.boolean({"qkv_bias"}, true);
+    c.positions = PositionScheme::learned;
+    c.position_table = c.vision.patches() + 1;
+    layer.layer_scale = true;
+    layer.mlp.activation = r.activation({"hidden_act"}, "gelu");
+    const float ratio = r.number({"mlp_ratio"}, 4);
+    if (!(ratio * float(c.d_model) >= 1 && ratio * float(c.d_model) <= float(1 << 20)))
+        r.fail(r.file() + ": mlp_ratio gives the MLP a width that is not between 1 and 1048576; correct it.");
+    else
+        layer.mlp.width = int(double(ratio) * c.d_model);
+    if (r.boolean({"use_swiglu_ffn"}, false)) {
+        layer.mlp.gated = true;
+        layer.mlp.activation = Activation::silu;
+        layer.mlp.width = (int(layer.mlp.width * 2.0 / 3) + 7) / 8 * 8;
+    }
+    s.layers.assign(layers, layer);
+    c.tied_unembedding = false;
+    return c;
 }
+
+Result<ModelConfig> read_dinov2(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_dinov2_common(r, 14);
+    c.context = 1 + c.vision.patches();
+    return r.finish(c);
+}
+
+Result<ModelConfig> read_dinov2_registers(const Json& root, const std::string& file) {
+    ConfigReader r(root, file);
+    ModelConfig c = read_dinov2_common(r, 16);
+    c.vision.registers = r.integer({"num_register_tokens"}, 4, 0, 1 << 12);
+    c.context = 1 + c.vision.registers + c.vision.patches();
+    return r.finish(c);
+}
+
+constexpr const char *kDinoPrefixes[] = {"dinov2.", ""},
+                     *kRegistersPrefixes[] = {"dinov2_with_registers.", ""};
+constexpr const char* kVitPrefixes[] = {"vit.", ""};
+
+constexpr TensorRow kVitTensors[] = {
+    {Slot::class_token, "embeddings.cls_token", "", Stored::pixels},
+    {Slot::patch, "embeddings.patch_embeddings.projection", "", Stored::pixels},
+    {Slot::position_embedding, "embeddings.position_embeddings", "", Stored::pixels},
+    {Slot::attn_norm, "encoder.layer.#.layernorm_before"},
+    {Slot::q, "encoder.layer.#.attention.attention.query"},
+    {Slot::k, "encoder.layer.#.attention.attention.key"},
+    {Slot::v, "encoder.layer.#.attention.attention.value"},
+    {Slot::o, "encoder.layer.#.attention.output.dense"},
+    {Slot::mlp_norm, "encoder.layer.#.layernorm_after"},
+    {Slot::up, "encoder.layer.#.intermediate.dense"},
+    {Slot::down, "encoder.layer.#.output.dense"},
+    {Slot::final_norm, "layernorm"},
+    {Slot::unembedding, "classifier"},
+    {Slot::unembedding_bias, "classifier.bias"},
+};
+
+constexpr TensorRow kDinoLayers[] = {
+    {Slot::class_token, "embeddings.cls_token", "", Stored::pixels},
+    {Slot::registers, "embeddings.register_tokens", "", Stored::pixels},
+    {Slot::patch, "embeddings.patch_embeddings.projection", "", Stored::pixels},
+    {Slot::position_embedding, "embeddings.position_embeddings", "", Stored::pixels},
+    {Slot::attn_norm, "encoder.layer.#.norm1"},
+    {Slot::q, "encoder.layer.#.attention.attention.query"},
+    {Slot::k, "encoder.layer.#.attention.attention.key"},
+    {Slot::v, "encoder.layer.#.attention.attention.value"},
+    {Slot::o, "encoder.layer.#.attention.output.dense"},
+    {Slot::attn_scale, "encoder.layer.#.layer_scale1.lambda1"},
+    {Slot::mlp_norm, "encoder.layer.#.norm2"},
+    {Slot::gate_up, "encoder.layer.#.mlp.weights_in"},
+    {Slot::up, "encoder.layer.#.mlp.fc1"},
+    {Slot::down, "encoder.layer.#.mlp.fc2"},
+    {Slot::down, "encoder.layer.#.mlp.weights_out"},
+    {Slot::mlp_scale, "encoder.layer.#.layer_scale2.lambda1"},
+    {Slot::final_norm, "layernorm"},
+};
 
 }  // namespace
 
-const Family kVit{"vit", "ViT", read_vit, bind_vit};
+const Family kDinov2{"dinov2", "DINOv2", read_dinov2, {kDinoPrefixes, kDinoLayers}};
+const Family kDinov2Registers{"dinov2_with_registers",
+                              "DINOv2 with registers",
+                              read_dinov2_registers,
+                              {kRegistersPrefixes, kDinoLayers}};
+const Family kVit{"vit", "ViT", read_vit, {kVitPrefixes, kVitTensors}};
 
 }  // namespace headlight

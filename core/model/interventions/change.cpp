@@ -21,7 +21,8 @@ constexpr const char* kNoPlace =
     "@cross) that the model has, or @*.";
 constexpr const char* kEveryKind =
     "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, "
-    "freeze:L.H=TEXT, skip-attention:L, skip-mlp:L, positions:off, positions:shuffle:SEED, "
+    "freeze:L.H=TEXT, skip-attention:L, skip-mlp:L, ablate-expert:L.E, positions:off, "
+    "positions:shuffle:SEED, "
     "patch-resid:16@L=TEXT, patch-head:16@L.H=TEXT or noise:3-5=SEED.";
 
 std::string short_number(float value) {
@@ -46,6 +47,27 @@ Result<Change> parse_skip(const ModelConfig& c, const std::string& text, const s
     std::tie(change.kind, change.block) = std::pair{kind, find_block(c, rest)};
     const bool there = change.block >= 0 && (kind != ChangeKind::skip_mlp || is_layer(c, change.block));
     if (!there) return unusable(text, "there is no such layer.");
+    return change;
+}
+
+/// Returns the experts of a block's layer; 0: it has none.
+int experts_of(const ModelConfig& c, int block) {
+    const auto& experts = c.layer_of(block).mlp.experts;
+    return experts && is_layer(c, block) ? experts->count : 0;
+}
+
+Result<Change> parse_expert(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    const size_t dot = rest.rfind('.');
+    Change change;
+    change.kind = ChangeKind::ablate_expert;
+    change.block = dot == std::string::npos ? -1 : find_block(c, rest.substr(0, dot));
+    const int experts = change.block < 0 ? 0 : experts_of(c, change.block);
+    if (experts == 0) return unusable(text, "write ablate-expert:L.E with a layer that has experts.");
+    const bool number = read_number(rest.substr(dot + 1), change.value) &&
+                        change.value == std::floor(change.value) && change.value >= 0 &&
+                        change.value < float(experts);
+    if (!number)
+        return unusable(text, "experts of this layer go from 0 to " + std::to_string(experts - 1) + ".");
     return change;
 }
 
@@ -114,6 +136,9 @@ std::string spell_ablated(const ModelConfig& c, const Change& change) {
     return head_path(c, change.block, change.head);
 }
 std::string spell_block(const ModelConfig& c, const Change& change) { return block_path(c, change.block); }
+std::string spell_expert(const ModelConfig& c, const Change& change) {
+    return block_path(c, change.block) + "." + std::to_string(int(change.value));
+}
 std::string spell_painted(const ModelConfig& c, const Change& change) {
     return cells_name(change) + place_name(c, change);
 }
@@ -166,6 +191,9 @@ std::string label_skip_attention(const ModelConfig& c, const Change& change, con
 std::string label_skip_mlp(const ModelConfig& c, const Change& change, const ChangeTokens&) {
     return "skip MLP " + block_name(c, change.block);
 }
+std::string label_expert(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return "expert " + block_name(c, change.block) + "." + std::to_string(int(change.value)) + " off";
+}
 std::string label_positions(const ModelConfig& c, const Change& change, const ChangeTokens&) {
     return "positions " + order_name(change.value) + where(c, change);
 }
@@ -217,6 +245,8 @@ constexpr ChangeRow kChanges[] = {
      parse_skip<Kind::skip_attention>, spell_block, label_skip_attention, nullptr, false},
     {Kind::skip_mlp, Target::mlp, "skip-mlp", "the layer's MLP adds nothing", false,
      parse_skip<Kind::skip_mlp>, spell_block, label_skip_mlp, nullptr, false},
+    {Kind::ablate_expert, Target::expert, "ablate-expert", "what this expert adds is left out", false,
+     parse_expert, spell_expert, label_expert, nullptr, false},
     {Kind::positions, Target::positions, "positions", "positions are removed, or reordered", false,
      parse_positions, spell_positions, label_positions, nullptr, false},
     {Kind::patch_resid, Target::rows, "patch-resid", "the layer's input there is that of another text", false,

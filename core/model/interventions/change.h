@@ -28,6 +28,7 @@ enum class ChangeKind {
     freeze,
     skip_attention,
     skip_mlp,
+    ablate_expert,
     positions,
     patch_resid,
     patch_attention,
@@ -37,8 +38,8 @@ enum class ChangeKind {
 };
 
 /// Says which part of the model a kind of change acts on: a head's rule, cells painted onto its mask, a whole
-/// block of a layer, the positions of a stack, or rows of an activation.
-enum class ChangeTarget { head, cells, attention, mlp, positions, rows };
+/// block of a layer, one of its experts, the positions of a stack, or rows of an activation.
+enum class ChangeTarget { head, cells, attention, mlp, expert, positions, rows };
 
 /// Says which attention blocks a change applies to if it names none. usual: every block for a temperature,
 /// every self-attention block otherwise, because cells belong to one text.
@@ -58,7 +59,8 @@ struct Change {
     ChangeKind kind = ChangeKind::zero;
     int block = -1, head = -1;
     int query = -1, key = -1;  // mask, unmask, score; patches, noise: query is the first position
-    /// temperature (0: hard, infinite: uniform); score; seed of positions (kNoPositions: none) or noise
+    /// temperature (0: hard, infinite: uniform); score; seed of positions (kNoPositions: none) or noise;
+    /// number of an expert
     float value = 0;
     /// freeze: [queries, keys]; patches, noise: [positions, width]; null: no effect
     std::shared_ptr<const Matrix> pattern;
@@ -109,11 +111,11 @@ Result<Change> parse_ablation(const ModelConfig& config, const std::string& text
 Result<float> parse_temperature(const std::string& text);
 
 /// Parses every spelling of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",
-/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3", "positions:off@encoder", "positions:shuffle:7",
-/// "patch-resid:16@3=TEXT", "patch-head:*@2.0" (of the unchanged run), "noise:3-5=SEED". The first four take
-/// an optional place (before the =): "@2.0" a head, "@2" a layer, "@encoder", "@decoder", "@cross" all layers
-/// of a kind, "@*" everywhere. mask and unmask take rows and columns "16", "3-5", "16.." (to the end), "*"
-/// (all). Refuses values that would overflow.
+/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3", "ablate-expert:3.5", "positions:off@encoder",
+/// "positions:shuffle:7", "patch-resid:16@3=TEXT", "patch-head:*@2.0" (of the unchanged run),
+/// "noise:3-5=SEED". The first four take an optional place (before the =): "@2.0" a head, "@2" a layer,
+/// "@encoder", "@decoder", "@cross" all layers of a kind, "@*" everywhere. mask and unmask take rows and
+/// columns "16", "3-5", "16.." (to the end), "*" (all). Refuses values that would overflow.
 Result<Change> parse_change(const ModelConfig& config, const std::string& text);
 
 /// Spells a change as parse_change reads it; a frozen pattern without a source text has no spelling.

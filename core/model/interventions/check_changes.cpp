@@ -22,6 +22,7 @@ Named named_by(ChangeKind kind) {
         case ChangeKind::patch_attention:
             return Named::block;
         case ChangeKind::skip_mlp:
+        case ChangeKind::ablate_expert:
         case ChangeKind::patch_mlp:
         case ChangeKind::patch_resid:
         case ChangeKind::noise:
@@ -30,6 +31,8 @@ Named named_by(ChangeKind kind) {
             return Named::anything;
     }
 }
+
+bool names_mlp(ChangeKind kind) { return kind == ChangeKind::skip_mlp || kind == ChangeKind::patch_mlp; }
 
 bool has_blocks(const ModelConfig& c, const Change& change) {
     for (int block = 0; block < c.blocks(); ++block)
@@ -52,12 +55,24 @@ bool has_place(const ModelConfig& c, const Change& change) {
         case Named::block:
             return change.block >= 0;
         case Named::layer:
-            return change.block >= 0 && is_layer(c, change.block);
+            return change.block >= 0 && is_layer(c, change.block) &&
+                   !(names_mlp(change.kind) && c.layer_of(change.block).mlp.none());
     }
     return false;
 }
 
 bool has_span(int first, int count) { return first >= 0 && count >= 1; }
+
+/// Returns whether a change of scores, or of what softmax makes of them, names a block that has them; one
+/// that names no block is of those that do.
+bool has_softmax(const ModelConfig& c, const Change& change) {
+    constexpr ChangeKind kNeed[] = {ChangeKind::score, ChangeKind::temperature, ChangeKind::uniform,
+                                    ChangeKind::hard};
+    if (!contains(kNeed, change.kind)) return true;
+    for (int block = 0; block < c.blocks(); ++block)
+        if (change.concerns(c, block) && !c.attention(block).recurrence) return true;
+    return false;
+}
 
 /// Returns whether a change names its positions, if its kind needs them.
 bool has_positions(const Change& change) {
@@ -70,13 +85,22 @@ bool has_positions(const Change& change) {
 bool has_width(const ModelConfig& c, const Change& change) {
     if (!change.pattern || change.kind == ChangeKind::freeze) return true;
     return change.pattern->cols() ==
-           (change.kind == ChangeKind::patch_head ? c.d_head(change.block) : c.d_model);
+           (change.kind == ChangeKind::patch_head ? c.d_value(change.block) : c.d_model);
+}
+
+/// Returns whether the layer has the expert that a change names.
+bool has_expert(const ModelConfig& c, const Change& change) {
+    if (change.kind != ChangeKind::ablate_expert) return true;
+    const auto& experts = c.layer_of(change.block).mlp.experts;
+    return experts && change.value >= 0 && change.value < float(experts->count);
 }
 
 const char* misfit(const ModelConfig& c, const Change& change) {
     if (change.kind == ChangeKind::noise && (c.can.read_image || change.block != 0))
         return "needs token embeddings";
     if (!has_place(c, change)) return "names a place";
+    if (!has_softmax(c, change)) return "needs a softmax at a place";
+    if (!has_expert(c, change)) return "names an expert";
     if (!has_positions(change)) return "names positions";
     return has_width(c, change) ? nullptr : "brings rows of a width";
 }

@@ -47,6 +47,7 @@ struct GivenRows {
 /// Holds the user's changes to a layer outside its attention blocks.
 struct LayerChanges {
     bool no_mlp = false;           // skips the MLP
+    std::vector<int> experts_off;  // in order: what these would add is left out, and nothing takes its place
     GivenRows resid_pre, mlp_out;  // [n, d_model]
 };
 

@@ -14,9 +14,7 @@ namespace {
 constexpr size_t kMaxRows = 8192;
 
 bool own_allows(const MaskPair& p) {
-    const int apart = p.query - p.key;
-    if (p.own.causal && apart < 0) return false;
-    return p.own.window <= 0 || std::abs(apart) < p.own.window;
+    return p.own.visible(p.query, std::max(p.query, p.key) + 1).contains(p.key);
 }
 
 bool causality_allows(const MaskPair& p) { return !p.own.causal || p.key <= p.query; }

@@ -26,6 +26,10 @@ struct KeyRange {
 struct MaskParams {
     bool causal = true;
     int window = 0;  // a query attends to keys less than this far back, itself included; 0: all
+    int chunk = 0;   // a query attends to the keys of its own chunk of this many tokens; 0: all
+
+    /// Returns the keys that a query may attend to, of n.
+    KeyRange visible(int query, int n) const;
 };
 
 /// Holds a query, a key, and what else a mask may depend on.

@@ -30,6 +30,14 @@ void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
 
 }  // namespace
 
+KeyRange MaskParams::visible(int query, int n) const {
+    const int reach = window > 0 ? std::min(window, n) : n,
+              chunk_begin = chunk > 0 ? query - query % chunk : 0,
+              chunk_end = chunk > 0 && chunk < n - chunk_begin ? chunk_begin + chunk : n;
+    return {std::max(chunk_begin, query - reach + 1),
+            std::min(chunk_end, causal ? query + 1 : std::min(n, query + reach))};
+}
+
 MaskPlan MaskPlan::make(const Mask& mask, const MaskParams& own, std::span<const int> sentences,
                         const CancelFlag* cancel) {
     const int n = isize(sentences);
@@ -39,8 +47,7 @@ MaskPlan MaskPlan::make(const Mask& mask, const MaskParams& own, std::span<const
             fill_row(mask, {q, 0, own, sentences}, plan);
             continue;
         }
-        const int reach = own.window > 0 ? own.window : n;
-        plan.visible[q] = {std::max(0, q - reach + 1), own.causal ? q + 1 : std::min(n, q + reach)};
+        plan.visible[q] = own.visible(q, n);
     }
     return plan;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/cast.h"
 #include "base/draws.h"
@@ -19,38 +20,43 @@ public:
                          const Intervention& intervention, const CancelFlag* cancel)
         : config_(model.config),
           stack_(config_.stacks[stack]),
+          weights_(model.weights.stacks[stack]),
           intervention_(intervention),
           cancel_(cancel),
-          first_block_(stack == 0 ? 0 : config_.stacks[0].layers),
+          first_block_(config_.blocks_of(narrow<int>(stack), 0).front()),
           queries_(inputs[stack].size()),
-          source_rows_(stack_.cross ? inputs[stack - 1].size() : 0),
+          source_rows_(stack_.cross() ? inputs[stack_.source].size() : 0),
           sentences_(sentence_numbers(inputs[stack].tokens, inputs[stack].types, queries_)) {
         const std::vector<int>& ids = inputs[stack].ids;
         for (size_t i = 0; i < ids.size(); ++i)
             if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal))
                 sentences_[i] = kPadding;
         positions_ = changed_positions();
-        bias_ = position_bias(model.weights.stacks[stack].relative_bias);
     }
 
     LayerRules of_layer(int layer) {
-        return {self(layer), stack_.cross ? cross(layer) : nullptr, changes_of(first_block_ + layer)};
+        return {self(layer), stack_.cross() ? cross(layer) : nullptr, changes_of(first_block_ + layer)};
     }
 
 private:
     using Shared = std::shared_ptr<const AttentionRule>;
-    static constexpr int kCross = -1;  // selects cross-attention's own mask instead of a window
+    /// Selects a block's own mask by window and chunk; kCross: cross-attention's.
+    using OwnMask = std::pair<int, int>;
+    static constexpr OwnMask kCross{-1, 0};
 
     /// Collects the changes outside attention of the layer whose first block is `block`.
     LayerChanges changes_of(int block) const {
         LayerChanges out;
+        out.no_mlp = config_.layer_of(block).mlp.none();
         for (const Change& c : intervention_.changes) {
             if (c.block != block) continue;
             out.no_mlp = out.no_mlp || change_row(c.kind).target == ChangeTarget::mlp;
+            if (c.kind == ChangeKind::ablate_expert) out.experts_off.push_back(int(c.value));
             if (c.kind == ChangeKind::patch_mlp) out.mlp_out.parts.push_back(given_part(c));
             if (c.kind == ChangeKind::patch_resid || c.kind == ChangeKind::noise)
                 out.resid_pre.parts.push_back(given_part(c));
         }
+        std::sort(out.experts_off.begin(), out.experts_off.end());
         return out;
     }
     /// Returns the last change of this stack's positions.
@@ -64,59 +70,84 @@ private:
         }
         return out;
     }
-    /// Builds the position bias; table: of T5's buckets, or null.
-    PositionBias position_bias(const float* table) const {
+    /// Builds the position bias of a layer.
+    PositionBias position_bias(int layer) const {
         PositionBias out;
         if (positions_.off) return out;
         if (config_.positions == PositionScheme::alibi) {
-            out = alibi_bias(stack_.heads, queries_);
+            out = alibi_bias(config_.alibi, stack_.layers[layer].attention.heads, queries_);
             if (!positions_.own()) out.by_key = Matrix(out.by_key(Eigen::all, positions_.shuffled));
         }
+        const float* table = weights_.layers[layer].relative_bias;
         if (!table) return out;
-        out = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
+        out = bucket_bias(config_.buckets, table, stack_.causal, stack_.layers[layer].attention.heads,
+                          queries_);
         out.positions = positions_.shuffled;
         return out;
     }
+    /// Returns the terms of a layer's scores that read distances.
+    DisentangledBias disentangled(int layer) const {
+        const auto& spec = stack_.layers[layer].attention.disentangled;
+        if (!spec || positions_.off) return {};
+        return disentangled_bias(*spec, weights_.layers[layer].self, queries_, positions_.shuffled);
+    }
     Shared self(int layer) {
-        const int window = stack_.window(layer);
-        const float scale = config_.score_scale(stack_, layer);
-        auto& rule = rules_[{window, scale}];
-        if (!rule)
-            rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_),
-                        positions_, bias_, scale);
-        return with_changes(rule, first_block_ + layer, window);
+        const AttentionSpec& spec = stack_.layers[layer].attention;
+        const OwnMask own{spec.window, spec.chunk};
+        const float* sinks = weights_.layers[layer].self.sinks;
+        const void* table = weights_.layers[layer].relative_bias;
+        if (spec.disentangled || spec.recurrence) table = &weights_.layers[layer];
+        auto& rule = rules_[{own, spec.score_scale(), spec.cap, spec.heads, spec.kv_heads, table, sinks}];
+        if (!rule) {
+            auto& mask = plans_[own];
+            if (mask.visible.empty())
+                mask = MaskPlan::make(intervention_.mask, {stack_.causal, spec.window, spec.chunk},
+                                      sentences_, cancel_);
+            rule = make(spec, mask, positions_, position_bias(layer), disentangled(layer), sinks,
+                        weights_.layers[layer].self.recurrence.skip);
+        }
+        return with_changes(rule, first_block_ + layer, own);
     }
     Shared cross(int layer) {
-        auto& rule = rules_[{kCross, 0.0f}];
-        if (!rule)
-            rule = make(MaskPlan::full(queries_, source_rows_), {}, {}, config_.score_scale(stack_, 0));
-        return with_changes(rule, first_block_ + stack_.layers + layer, kCross);
+        const AttentionSpec& spec = *stack_.layers[layer].cross;
+        auto& rule =
+            rules_[{kCross, spec.score_scale(), spec.cap, spec.heads, spec.kv_heads, nullptr, nullptr}];
+        if (!rule) rule = make(spec, MaskPlan::full(queries_, source_rows_), {}, {}, {}, nullptr, nullptr);
+        return with_changes(rule, first_block_ + stack_.depth() + layer, kCross);
     }
-    Shared make(MaskPlan mask, const PositionIds& positions, const PositionBias& bias, float scale) const {
+    static Shared make(const AttentionSpec& spec, MaskPlan mask, const PositionIds& positions,
+                       const PositionBias& bias, DisentangledBias disentangled, const float* sinks,
+                       const float* skip) {
         AttentionRule rule;
         rule.mask = std::move(mask);
         rule.positions = positions;
         rule.bias = bias;
-        rule.scale = scale;
-        rule.cap = config_.score_cap;
-        rule.heads = stack_.heads;
-        rule.kv_heads = stack_.kv_heads;
+        rule.disentangled = std::move(disentangled);
+        rule.scale = spec.score_scale();
+        rule.cap = spec.cap;
+        rule.heads = spec.heads;
+        rule.kv_heads = spec.kv_heads;
+        if (sinks) rule.sinks.assign(sinks, sinks + spec.heads);
+        if (spec.recurrence) rule.recurrence = AttentionRule::Recurrence{spec.recurrence->kind, {}};
+        if (skip) rule.recurrence->skip.assign(skip, skip + spec.heads);
         return std::make_shared<const AttentionRule>(std::move(rule));
     }
-    Shared with_changes(const Shared& rule, int block, int window);
-    std::shared_ptr<const MaskPlan> painted(const MaskPlan& mask, int block, int head, int window);
+    Shared with_changes(const Shared& rule, int block, OwnMask own);
+    std::shared_ptr<const MaskPlan> painted(const MaskPlan& mask, int block, int head, OwnMask own);
 
     const ModelConfig& config_;
     const StackConfig& stack_;
+    const StackWeights& weights_;
     const Intervention& intervention_;
     const CancelFlag* cancel_;
     int first_block_, queries_, source_rows_;
     std::vector<int> sentences_;
     PositionIds positions_;
-    PositionBias bias_;
-    std::map<std::pair<int, float>, Shared> rules_;  // by window and scale
-    std::map<std::pair<int, std::vector<size_t>>, std::shared_ptr<const MaskPlan>>
-        masks_;  // by window and painted cells
+    std::map<OwnMask, MaskPlan> plans_;
+    /// By own mask, scale, cap, heads, what holds the layer's own vectors or biases of distances, and sinks.
+    std::map<std::tuple<OwnMask, float, float, int, int, const void*, const float*>, Shared> rules_;
+    std::map<std::pair<OwnMask, std::vector<size_t>>, std::shared_ptr<const MaskPlan>>
+        masks_;  // by own mask and painted cells
 };
 
 /// Applies one change to one head; called in the user's order.
@@ -130,13 +161,13 @@ void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
 
 /// Paints the rectangles that apply to one head over its mask, in order; null if there are none.
 std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& mask, int block, int head,
-                                                              int window) {
+                                                              OwnMask own) {
     std::vector<size_t> rectangles;
     for (size_t i = 0; i < intervention_.changes.size(); ++i)
         if (intervention_.changes[i].paints() && intervention_.changes[i].concerns(config_, block, head))
             rectangles.push_back(i);
     if (rectangles.empty()) return nullptr;
-    auto& plan = masks_[{window, rectangles}];
+    auto& plan = masks_[{own, rectangles}];
     if (plan) return plan;
     auto made = std::make_shared<MaskPlan>(mask);
     for (const size_t i : rectangles) {
@@ -148,7 +179,8 @@ std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& ma
 }
 
 /// Copies the rule of a block and applies the user's changes to it and its heads.
-AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& rule, int block, int window) {
+AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& rule, int block,
+                                                                OwnMask model_mask) {
     const auto& changes = intervention_.changes;
     const auto skips = [&](const Change& c) {
         return change_row(c.kind).target == ChangeTarget::attention && c.block == block;
@@ -170,7 +202,7 @@ AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& ru
         HeadRule& mine = own->changed[head];
         for (const Change& change : changes)
             if (change.concerns(config_, block, head)) apply(change, rule->mask, mine);
-        mine.mask = painted(rule->mask, block, head, window);
+        mine.mask = painted(rule->mask, block, head, model_mask);
     }
     return own;
 }
@@ -186,7 +218,7 @@ Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
     for (size_t stack = 0; stack < model.config.stacks.size(); ++stack) {
         AttentionRuleBuilder rules(model, stack, inputs, intervention, cancel);
         out.emplace_back();
-        for (int layer = 0; layer < model.config.stacks[stack].layers; ++layer) {
+        for (int layer = 0; layer < model.config.stacks[stack].depth(); ++layer) {
             out.back().push_back(rules.of_layer(layer));
             if (stopped(cancel)) return cancelled();
         }

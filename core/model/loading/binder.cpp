@@ -1,188 +1,378 @@
-// Binds tensors to a model's weights.
+// Binds tensors to a model's weights, slot by slot.
 #include "model/loading/binder.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
-#include "model/loading/unread.h"
+#include "model/loading/made_tensors.h"
+#include "model/loading/named_tensors.h"
+#include "model/mixers/latent.h"
+#include "model/mixers/recurrence.h"
 
 namespace headlight {
 
 namespace {
 
-bool same_values(const Linear& a, const Linear& b) {
-    if (a.weight == b.weight) return true;
-    return a.dtype == b.dtype && a.in == b.in && a.out == b.out &&
-           std::memcmp(a.weight, b.weight, a.dtype->size(a.in) * a.out) == 0;
+/// Binds what the configuration calls for, layer by layer.
+class Binder : NamedTensors {
+public:
+    using NamedTensors::NamedTensors;
+    Result<ModelWeights> bind();
+
+private:
+    void bind_layer(const TensorOwner& owner, SlotPlace at);
+    void bind_experts(const TensorOwner& owner, SlotPlace at);
+    void bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace at);
+    void bind_parts(const TensorRow& row, const TensorShape& shape, const TensorOwner& owner, SlotPlace at);
+    void add_first_rows(StackWeights& to, SlotPlace at);
+    void join_first_rows(StackWeights& to, SlotPlace at);
+    void scale_outputs(LayerWeights& layer, float scale);
+    Norm scaled(const Norm& norm, float scale);
+    void split_qkv(AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec, Stored stored);
+    const float* kernels_of_parts(const std::vector<std::string>& names, const AttentionSpec& spec);
+    void bind_head(ModelWeights& weights, const TensorOwner& owner);
+    void bind_unembedding(ModelWeights& weights, SlotPlace at);
+    Linear keys_and_values(std::string name, const AttentionSpec& spec);
+    Linear embedding(int stack);
+    Linear shared_embedding();
+};
+
+/// Returns the table of a stack: its own, one that all stacks share, or the unembedding tied to it.
+Linear Binder::embedding(int stack) {
+    std::vector<std::string> all;
+    for (const TensorRow* row : rows(Slot::token_embedding, stack))
+        if (c_.shared_embedding || std::strchr(row->name, '@')) all.push_back(expanded(*row, {stack}));
+    if (c_.tied_unembedding && (c_.shared_embedding || stack + 1 == isize(c_.stacks)))
+        for (const std::string& name : names(Slot::unembedding, {stack})) all.push_back(name);
+    return tied_table(all, c_.stacks[stack].vocab, c_.d_embed);
+}
+
+/// Returns the table that the unembedding is tied to.
+Linear Binder::shared_embedding() {
+    const int last = isize(c_.stacks) - 1;
+    if (!c_.shared_embedding || last == 0) return embedding(last);
+    std::vector<std::string> all;
+    for (const TensorRow* row : rows(Slot::token_embedding, last))
+        if (!std::strchr(row->name, '@')) all.push_back(expanded(*row, {last}));
+    for (const std::string& name : names(Slot::unembedding, {last}))
+        if (c_.tied_unembedding) all.push_back(name);
+    return tied_table(all, c_.vocab, c_.d_embed);
+}
+
+// by_head: [kv_heads, (q of its query heads, k, v), d_head]; quarters: [4, (q, v, k), …]; else q, then k,
+// then v.
+void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec, Stored stored) {
+    if (!qkv) return;
+    const int64_t d = spec.d_head, inner = (spec.recurrence ? spec.recurrence->key_heads : spec.heads) * d,
+                  shared = (spec.recurrence ? spec.recurrence->key_heads : spec.kv_heads) * d;
+    if (store_.is_gguf() || (stored != Stored::by_head && stored != Stored::quarters)) {
+        into.q = qkv.columns(0, inner);
+        into.k = qkv.columns(inner, shared);
+        into.v = qkv.columns(inner + shared, int64_t{spec.kv_heads} * spec.value_width());
+        return;
+    }
+    HEADLIGHT_CHECK(spec.value_width() == spec.d_head);
+    const bool quarters = stored == Stored::quarters;
+    const int64_t groups = quarters ? 4 : spec.kv_heads, of_q = inner / groups, of_k = shared / groups,
+                  all = of_q + 2 * of_k;
+    HEADLIGHT_CHECK(all * groups == qkv.out);
+    into.q = part_of_groups(store_, qkv, 0, of_q, groups);
+    into.k = part_of_groups(store_, qkv, quarters ? of_q + of_k : of_q, of_k, groups);
+    into.v = part_of_groups(store_, qkv, quarters ? of_q : of_q + of_k, of_k, groups);
+}
+
+/// Joins kernels, wherever they are cut: transformers writes thirds.
+const float* Binder::kernels_of_parts(const std::vector<std::string>& names, const AttentionSpec& spec) {
+    const int64_t kernel = spec.recurrence->kernel;
+    int64_t left = RecurrenceChannels::of(spec).count();
+    float* const out = store_.make(left * kernel);
+    for (float* to = out; const std::string& name : names) {
+        const StoredTensor* stored = store_.find(name);
+        int64_t channels = left;  // of the last; a wrong shape is vector()'s error
+        if (name != names.back() && stored && !stored->shape.empty())
+            channels = std::clamp<int64_t>(stored->shape[0], 0, left);
+        if (const float* own = vector(name, {channels, 1, kernel}))
+            to = std::copy_n(own, channels * kernel, to);
+        left -= channels;
+    }
+    return out;
+}
+
+/// Binds the parts of a tensor that holds several, or adds it to another one.
+void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const TensorOwner& owner,
+                        SlotPlace at) {
+    const LayerSpec& layer = c_.stacks[at.stack].layers[std::max(at.layer, 0)];
+    const auto whole = [&] { return linear(row, names(row.slot, at), shape); };
+    if (row.slot == Slot::qkv) {
+        const bool other = !rows(Slot::q, at.stack).empty() ||
+                           (!layer.attention.recurrence && !rows(Slot::q_gate, at.stack).empty());
+        if (has(row.slot, at, ".weight") || !other)
+            split_qkv(owner.layer->self, whole(), layer.attention, row.stored);
+    } else if (row.slot == Slot::q_gate) {
+        const Linear both = whole();
+        const int64_t d = layer.attention.d_head;
+        if (both) owner.layer->self.q = part_of_groups(store_, both, 0, d, layer.attention.heads);
+        if (both) owner.layer->self.gate = part_of_groups(store_, both, d, d, layer.attention.heads);
+    } else if (row.slot == Slot::mixer_in || row.slot == Slot::mixer_rates) {
+        split_mixer(store_, owner.layer->self, whole(), layer.attention, row.slot, row.stored);
+    } else if (row.slot == Slot::gate_up) {
+        if (!has(row.slot, at, ".weight") && !rows(Slot::gate, at.stack).empty()) return;
+        const Linear both = whole();
+        const int64_t width = layer.mlp.width, up = row.stored == Stored::up_first ? 0 : width;
+        if (both) owner.layer->mlp_gate = both.columns(width - up, width);
+        if (both) owner.layer->mlp_in = both.columns(up, width);
+    } else if (row.slot == Slot::added_tables) {
+        add_first_rows(owner.stack, at);
+    } else if (row.slot == Slot::joined_tables) {
+        join_first_rows(owner.stack, at);
+    } else if (row.slot == Slot::attn_scale || row.slot == Slot::mlp_scale) {
+        Linear& scaled = row.slot == Slot::attn_scale ? owner.layer->self.o : owner.layer->mlp_out;
+        const float* by = vector(stored_of(names(row.slot, at), ""), {shape.out});
+        if (by) scaled = scaled_outputs(store_, scaled, by);
+    }
+}
+
+/// Adds row 0 of each of the configuration's further tables, which the family names in their order, to the
+/// types.
+void Binder::add_first_rows(StackWeights& to, SlotPlace at) {
+    const auto all = rows(Slot::added_tables, at.stack);
+    HEADLIGHT_CHECK(all.size() >= c_.added_tables.size());
+    for (size_t i = 0; i < c_.added_tables.size(); ++i) {
+        const AddedTable& table = c_.added_tables[i];
+        const Linear w = linear(*all[i], {expanded(*all[i], at)}, {table.rows, c_.d_embed});
+        for (int times = 0; times < table.times; ++times)
+            to.type_embedding = plus_first_row(store_, to.type_embedding, w);
+    }
+}
+
+/// Moves what the projection of embeddings makes of the rows 0 joined to them into its bias.
+void Binder::join_first_rows(StackWeights& to, SlotPlace at) {
+    const auto all = rows(Slot::joined_tables, at.stack);
+    HEADLIGHT_CHECK(all.size() >= c_.joined_tables.size());
+    std::vector<Linear> tables;
+    for (size_t i = 0; i < c_.joined_tables.size(); ++i) {
+        const JoinedTable& table = c_.joined_tables[i];
+        tables.push_back(linear(*all[i], {expanded(*all[i], at)}, {table.rows, table.width}));
+    }
+    if (error_.empty()) to.embed_project = without_joined(store_, to.embed_project, c_.d_embed, tables);
+}
+
+/// Joins what makes keys of a latent, which llama.cpp's converter transposes, and what makes values of it.
+Linear Binder::keys_and_values(std::string name, const AttentionSpec& spec) {
+    const int64_t own = spec.latent->d_own(spec.d_head), rank = spec.latent->kv_rank;
+    const float* keys = vector(stored_of({name}, ".weight"), {spec.heads, rank, own});
+    name.replace(name.rfind("k_b"), 3, "v_b");
+    const float* values = vector(stored_of({name}, ".weight"), {spec.heads, spec.value_width(), rank});
+    if (!keys || !values) return {};
+    return joined_by_head(store_, keys, values, {spec.heads, own, spec.value_width(), rank});
+}
+
+/// Returns whether a norm has no weights where the model's others have.
+bool lacks_weight(Slot slot, const LayerSpec& layer) {
+    const bool of_heads = slot == Slot::q_norm || slot == Slot::k_norm;
+    return slot == Slot::v_norm || (of_heads && layer.attention.qk_norm == QkNorm::unweighted) ||
+           (slot == Slot::mlp_norm && layer.mlp.experts && layer.mlp.experts->apart);
+}
+
+/// Returns the axes of a vector, or of a table of vectors, as stored.
+std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored) {
+    std::vector<int64_t> out = shape.axes();
+    if (stored == Stored::pixels) out.insert(out.begin(), shape.in ? 1 : 2, 1);
+    if (stored == Stored::scalar) out = {};
+    if (stored == Stored::kernels) out.insert(out.begin() + 1, 1);
+    if (stored == Stored::one_row) out = {1, shape.out};
+    return out;
+}
+
+void Binder::bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace at) {
+    const auto all = rows(slot.slot, at.stack);
+    const StackConfig& stack = c_.stacks[at.stack];
+    const LayerSpec& layer = stack.layers[std::max(at.layer, 0)];
+    const TensorShape shape = slot.shape(c_, stack, layer);
+    if (!shape) return;
+    const bool waves = slot.slot == Slot::position_embedding && c_.waves_stored;
+    if (waves && !has(slot.slot, at, ".weight")) return;  // as computed
+    const auto norm_place = std::get_if<Norm& (*)(const TensorOwner&)>(&slot.place);
+    if (norm_place && (!c_.norm_weight || lacks_weight(slot.slot, layer))) {
+        (*norm_place)(owner) = norm_without_weight(shape);
+        return;
+    }
+    const auto fused = std::get_if<Linear& (*)(const TensorOwner&)>(&slot.place);
+    if (all.empty()) {
+        HEADLIGHT_CHECK(slot.place.index() == 0 || !error_.empty() || (fused && (*fused)(owner)));
+        return;
+    }
+    const auto asked = names(slot.slot, at);
+    if (slot.place.index() == 0) {
+        bind_parts(*all[0], shape, owner, at);
+    } else if (const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&slot.place)) {
+        Linear& w = (*place)(owner);
+        const bool apart = slot.slot == Slot::kv_up && asked.size() > 1 && has(asked[1] + ".weight");
+        if (apart) w = keys_and_values(asked[1], layer.attention);
+        if (!w) w = linear(*all[0], asked, shape);  // else split from a fused tensor
+    } else if (norm_place) {
+        const bool apart = all[0]->stored == Stored::each_row && !store_.is_gguf();
+        (*norm_place)(owner) = apart ? norm_of_rows(asked[0], shape) : norm(asked, shape);
+    } else if (const auto vector_place = std::get_if<const float*& (*)(const TensorOwner&)>(&slot.place)) {
+        (*vector_place)(owner) = all.back()->stored == Stored::kernels_apart && !has(asked[0])
+                                     ? kernels_of_parts({asked.end() - 3, asked.end()}, layer.attention)
+                                     : vector(stored_of(asked, ""), axes_of(shape, all[0]->stored));
+    }
+}
+
+/// Binds the MLPs of a mixture of experts.
+void Binder::bind_experts(const TensorOwner& owner, SlotPlace at) {
+    const StackConfig& stack = c_.stacks[at.stack];
+    const LayerSpec& layer = stack.layers[at.layer];
+    if (!layer.mlp.experts) return;
+    owner.layer->experts.resize(layer.mlp.experts->count);
+    for (at.expert = 0; at.expert < layer.mlp.experts->count; ++at.expert) {
+        ExpertWeights& expert = owner.layer->experts[at.expert];
+        for (const SlotRow& slot : slots()) {
+            if (slot.owner != OwnedBy::expert) continue;
+            const auto all = rows(slot.slot, at.stack);
+            const bool fused = slot.slot == Slot::expert_gate_up;
+            if (all.empty() || (fused && !layer.mlp.gated)) continue;
+            // files of one family hold gate and up in one tensor, or in two
+            if (store_.is_gguf() &&
+                (fused ? !has(slot.slot, at, ".weight")
+                       : has(Slot::expert_gate_up, at, ".weight") && slot.slot != Slot::expert_down))
+                continue;
+            const Linear w = expert_matrix(*all[0], names(slot.slot, at), slot.shape(c_, stack, layer), at);
+            const int64_t width = layer.mlp.experts->width;
+            if (fused && layer.mlp.experts->alternating) {
+                expert.in = w;
+            } else if (fused && w) {
+                expert.gate = w.columns(0, width);
+                expert.in = w.columns(width, width);
+            } else if (!fused) {
+                std::get<Linear& (*)(const TensorOwner&)>(slot.place)(
+                    {owner.model, owner.stack, owner.layer, &expert}) = w;
+            }
+        }
+        expert.out.scale = layer.residual_scale;
+    }
+}
+
+Norm Binder::scaled(const Norm& norm, float scale) {
+    const auto times = [&](const float* values) {
+        float* out = store_.make(c_.d_model);
+        for (int i = 0; i < c_.d_model; ++i) out[i] = values[i] * scale;
+        return out;
+    };
+    return {times(norm.weight), norm.bias ? times(norm.bias) : nullptr};
+}
+
+/// Scales what attention and MLP add: by the norm that they leave through, or by their last matrix.
+void Binder::scale_outputs(LayerWeights& layer, float scale) {
+    if (scale == 1 || !error_.empty()) return;
+    if (layer.self.post_norm) {
+        layer.self.post_norm = scaled(layer.self.post_norm, scale);
+        layer.mlp_post_norm = scaled(layer.mlp_post_norm, scale);
+        return;
+    }
+    layer.self.o.scale = scale;
+    layer.mlp_out.scale *= scale;
+}
+
+void Binder::bind_layer(const TensorOwner& owner, SlotPlace at) {
+    for (const SlotRow& slot : slots())
+        if (slot.owner == OwnedBy::layer) bind_slot(slot, owner, at);
+    LatentWeights& latent = owner.layer->self.latent;
+    latent.q_norm.eps = latent.kv_norm.eps = kLatentNormEps;
+    const MlpSpec& mlp = c_.stacks[at.stack].layers[at.layer].mlp;
+    if (mlp.experts) owner.layer->mlp_out.scale = mlp.experts->shared_scale;
+    if (mlp.experts) owner.layer->router.scale = mlp.experts->router_scale;
+    scale_outputs(*owner.layer, c_.stacks[at.stack].layers[at.layer].residual_scale);
+    bind_experts(owner, at);
+    if (c_.stacks[at.stack].layers[at.layer].shared_norm) owner.layer->mlp_norm = owner.layer->self.norm;
+}
+
+/// Points to the weights that make keys and values where the layer has none of its own.
+void share_keys(const AttentionSpec& spec, const std::vector<LayerWeights>& layers, AttentionWeights& w) {
+    if (!spec.makes_keys()) {
+        const AttentionWeights& source = layers[spec.source].self;
+        w.k = source.k;
+        w.v = source.v;
+        w.k_norm = source.k_norm;
+        w.v_norm = source.v_norm;
+    } else if (spec.keys_as_values) {
+        w.v = w.k;
+    }
+}
+
+/// Binds the head of a masked-language model, which base models and classifiers lack.
+void Binder::bind_head(ModelWeights& weights, const TensorOwner& owner) {
+    const SlotPlace last{isize(c_.stacks) - 1};
+    if (!c_.predicts()) return;
+    if (c_.mlm_head) {
+        const bool stored =
+            c_.head_bias ? has(Slot::unembedding_bias, last, "") : has(Slot::head_dense, last, ".weight");
+        if (!stored || has("classifier.weight")) return;
+    }
+    for (const Slot slot : {Slot::head_dense, Slot::head_norm}) bind_slot(slot_row(slot), owner, last);
+    bind_unembedding(weights, last);
+}
+
+/// Binds the unembedding: its own if it is stored, else the embedding if they are tied; absent in a base
+/// model.
+void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
+    const StackConfig& stack = c_.stacks[at.stack];
+    const TensorShape shape = slot_row(Slot::unembedding).shape(c_, stack, stack.layers[0]);
+    const Linear tied = c_.stacks[at.stack].vocab ? shared_embedding() : Linear();
+    Linear w = tied;
+    if (has(Slot::unembedding, at, ".weight")) {
+        w = linear(*rows(Slot::unembedding, at.stack)[0], names(Slot::unembedding, at), shape);
+        if (w && tied && same_values(w, tied)) w = tied;
+    } else if (!c_.tied_unembedding) {
+        return;
+    }
+    const auto biases = names(Slot::unembedding_bias, at);
+    const bool stored = has(Slot::unembedding_bias, at, "");
+    if (!biases.empty() && (c_.mlm_head ? c_.head_bias : c_.logits_bias && stored)) {
+        const bool row = rows(Slot::unembedding_bias, at.stack)[0]->stored == Stored::one_row;
+        w.bias = vector(stored_of(biases, ""),
+                        row ? std::vector<int64_t>{1, c_.vocab} : std::vector<int64_t>{c_.vocab});
+    }
+    weights.unembedding = w;
+}
+
+Result<ModelWeights> Binder::bind() {
+    ModelWeights w;
+    w.stacks.resize(c_.stacks.size());
+    for (int s = 0; s < isize(c_.stacks); ++s) {
+        const StackConfig& stack = c_.stacks[s];
+        StackWeights& to = w.stacks[s];
+        const TensorOwner owner{w, to};
+        if (stack.vocab) to.token_embedding = embedding(s);
+        for (const SlotRow& slot : slots())
+            if (slot.owner == OwnedBy::stack && slot.slot != Slot::token_embedding)
+                bind_slot(slot, owner, {s});
+        to.layers.resize(stack.layers.size());
+        for (int l = 0; l < stack.depth(); ++l)
+            if (stack.repeats(l))
+                to.layers[l] = to.layers[l - 1];
+            else
+                bind_layer({w, to, &to.layers[l]}, {s, l});
+        for (int l = 0; l < stack.depth(); ++l)
+            share_keys(stack.layers[l].attention, to.layers, to.layers[l].self);
+    }
+    const TensorOwner owner{w, w.stacks.back()};
+    for (const Slot slot : {Slot::class_token, Slot::registers, Slot::patch})
+        bind_slot(slot_row(slot), owner, {});
+    if (has(Slot::contact, {}, ".weight")) bind_slot(slot_row(Slot::contact), owner, {});
+    bind_head(w, owner);
+    TRY_STATUS(finish());
+    return w;
 }
 
 }  // namespace
 
-void Binder::mark(const std::string& name) {
-    if (const StoredTensor* tensor = store_.find(name)) read_.insert(tensor);
-}
-
-std::string Binder::stored_of(const std::vector<std::string>& names) {
-    for (const auto& name : names) mark(name);
-    for (const auto& name : names)
-        if (has(name)) return name;
-    return names.front();
-}
-
-Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
-    const bool old = !store_.has(name + ".weight") && store_.has(name + ".gamma");
-    Norm n;
-    n.weight = vector(name + (old ? ".gamma" : ".weight"), {width});
-    if (bias) n.bias = vector(name + (old ? ".beta" : ".bias"), {width});
-    if (c_.norm_weight_offset != 0 && n.weight) {
-        float* moved = store_.make(width);
-        for (int64_t i = 0; i < width; ++i) moved[i] = n.weight[i] + c_.norm_weight_offset;
-        n.weight = moved;
-    }
-    return n;
-}
-
-const float* Binder::vector(const std::string& name, const std::vector<int64_t>& shape) {
-    if (!error_.empty()) return nullptr;
-    mark(name);
-    const auto found = store_.tensor(name, shape);
-    if (found) return *found;
-    error_ = found.error().message;
-    return nullptr;
-}
-
-Linear Binder::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
-    Linear w = table(name, out, in);
-    if (store_.is_gguf() ? has(name + ".bias") : bias) w.bias = vector(name + ".bias", {out});
-    return w;
-}
-
-Linear Binder::conv1d(const std::string& name, int64_t in, int64_t out) {
-    Linear w = matrix(name + ".weight", in, out, WeightLayout::in_out);
-    w.bias = vector(name + ".bias", {out});
-    return w;
-}
-
-Linear Binder::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
-    if (!error_.empty()) return {};
-    mark(name);
-    const StoredTensor* stored = store_.find(name);
-    if (const auto bound = matrices_.find(stored);
-        bound != matrices_.end() && bound->second.in == in && bound->second.out == out)
-        return bound->second;
-    const auto found = store_.matrix(name, in, out, layout);
-    if (found) return matrices_[stored] = *found;
-    error_ = found.error().message;
-    return {};
-}
-
-Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
-    return matrix(name + ".weight", width, rows, WeightLayout::out_in);
-}
-
-Linear Binder::tied_table(const std::vector<std::string>& names, int64_t rows, int64_t width) {
-    std::vector<std::string> weights;
-    for (const auto& name : names) weights.push_back(name + ".weight");
-    const std::string stored = stored_of(weights);
-    const Linear own = matrix(stored, width, rows, WeightLayout::out_in);
-    for (const auto& name : weights) {  // equal copies are one table
-        const auto bound = matrices_.find(store_.find(name));
-        if (own && name != stored && bound != matrices_.end() && same_values(own, bound->second))
-            return matrices_[store_.find(stored)] = bound->second;
-    }
-    return own;
-}
-
-Linear Binder::embedding(const std::string& name, int64_t rows, int64_t width, const std::string& head) {
-    return has(name + ".weight") || !c_.tied_unembedding || !has(head + ".weight") ? table(name, rows, width)
-                                                                                   : table(head, rows, width);
-}
-
-int64_t Binder::inner() const { return int64_t{c_.stacks[0].heads} * c_.stacks[0].d_head; }
-
-void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) {
-    if (!qkv) return;
-    const int64_t inner = this->inner(), d = c_.stacks[0].d_head, shared = int64_t{c_.stacks[0].kv_heads} * d;
-    HEADLIGHT_CHECK(qkv.out == inner + 2 * shared && (!by_head || shared == inner));
-    if (!by_head) {
-        into.q = qkv.columns(0, inner);
-        into.k = qkv.columns(inner, shared);
-        into.v = qkv.columns(inner + shared, shared);
-        return;
-    }
-    Linear* const parts[] = {&into.q, &into.k, &into.v};
-    for (int64_t p = 0; p < 3; ++p) {
-        Linear& part = *parts[p];
-        part = qkv.columns(p * d, inner);
-        part.group = d;
-        part.group_stride = 3 * d * qkv.stride;
-        if (!qkv.bias) continue;
-        float* bias = store_.make(inner);
-        for (int64_t i = 0; i < inner; ++i) bias[i] = qkv.bias[i / d * 3 * d + p * d + i % d];
-        part.bias = bias;
-    }
-}
-
-void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q,
-                       const char* k, const char* v, const char* o, const char* fused) {
-    const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
-    if (*fused && store_.is_gguf() && has(at + fused + ".weight")) {
-        split_qkv(into, linear(at + fused, c_.d_model, inner + 2 * shared, c_.attention_bias), false);
-    } else {
-        into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
-        into.k = linear(at + k, c_.d_model, shared, c_.attention_bias);
-        into.v = linear(at + v, c_.d_model, shared, c_.attention_bias);
-    }
-    into.o = linear(at + o, inner, c_.d_model, c_.output_bias);
-}
-
-void Binder::mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
-                 const std::string& gate) {
-    if (!gate.empty()) into.mlp_gate = linear(gate, c_.d_model, stack.d_mlp, c_.mlp_bias);
-    into.mlp_in = linear(in, c_.d_model, stack.d_mlp, c_.mlp_bias);
-    into.mlp_out = linear(out, stack.d_mlp, c_.d_model, c_.mlp_bias);
-}
-
-Linear Binder::unembedding(const Linear& embedding, const std::string& name, int64_t width,
-                           const std::vector<std::string>& biases) {
-    Linear w = embedding;
-    if (has(name + ".weight")) {
-        w = table(name, c_.vocab, width);
-        if (w && embedding && same_values(w, embedding)) w = embedding;
-    } else if (!c_.tied_unembedding) {
-        return {};
-    }
-    if (!biases.empty())
-        w.bias = vector(stored_of(biases), {c_.vocab});
-    else if (store_.is_gguf() && has(name + ".bias"))
-        w.bias = vector(name + ".bias", {c_.vocab});
-    return w;
-}
-
-Result<ModelWeights> Binder::finish(ModelWeights weights) const {
-    if (!error_.empty()) return Error{error_};
-    TRY_STATUS(check_all_read(store_, c_, read_));
-    return weights;
-}
-
-Result<ModelWeights> Binder::finish(StackWeights stack, const Linear& unembedding) const {
-    ModelWeights w;
-    w.unembedding = unembedding;
-    w.stacks.push_back(std::move(stack));
-    return finish(std::move(w));
-}
-
-Result<ModelWeights> Binder::finish(StackWeights stack, const MlmHeadNames& names, bool has_head) {
-    ModelWeights w;
-    if (has_head) {
-        w.head_dense = linear(names.dense, c_.d_model, c_.d_embed, c_.head_dense_bias);
-        w.head_norm = norm(names.norm, c_.d_embed, c_.norm_bias);
-        w.unembedding = unembedding(
-            stack.token_embedding, names.decoder, c_.d_embed,
-            c_.head_bias ? std::vector{names.decoder + ".bias", names.bias} : std::vector<std::string>{});
-    }
-    w.stacks.push_back(std::move(stack));
-    return finish(std::move(w));
+Result<ModelWeights> bind_weights(WeightStore& store, const ModelConfig& config, const TensorNames& names) {
+    return Binder(store, config, names).bind();
 }
 
 }  // namespace headlight

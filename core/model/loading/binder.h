@@ -1,83 +1,49 @@
-// Binds the tensors of a family. Keeps the first error, so that a family reads as a list of its tensors.
+// Binds the tensors of a checkpoint to a model's weights, by the rows that its family gives
+// (model/families.h).
 #pragma once
 
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "model/model.h"
+#include "model/loading/slots.h"
 
 namespace headlight {
 
-/// Names the tensors of a masked-language head.
-struct MlmHeadNames {
-    std::string dense, norm, decoder, bias;
+/// Says how a stored tensor differs from ours.
+enum class Stored {
+    plain,
+    in_out,          // [in, out] (GPT-2's Conv1D); in GGUF plain
+    up_first,        // up before gate in one matrix (GTE)
+    groups,          // [out, in / groups, 1]: each group of outputs reads a group of inputs (SqueezeBERT)
+    convolution,     // [out, in / groups, kernel] of the first layer's convolution
+    by_head,         // q, k and v of one key/value head after another (GPT-NeoX, BLOOM); in GGUF plain
+    by_key_head,     // each key head's q and k, then v and gate of the heads that it serves (Qwen3-Next)
+    kernels,         // [channels, 1, kernel]: a convolution of each channel by itself
+    kernels_apart,   // … of q, k and v under names of their own, in three rows
+    quarters,        // q, v and k of a quarter of the heads after another (CodeGen)
+    pixels,          // of patches: [out, channels, height, width]; tables and vectors have axes of 1 in front
+    one_row,         // a vector as [1, width]
+    scalar,          // a vector of one value, without axes
+    stacked,         // matrices of all experts in one tensor [experts, out, in]
+    stacked_in_out,  // … [experts, in, out]
+    each_row,        // row i of a table under its own name, NAME.i; in GGUF plain
 };
 
-/// Asks a store for tensors, and remembers which: one left over is an error (model/loading/unread.h).
-class Binder {
-public:
-    Binder(WeightStore& store, const ModelConfig& config) : store_(store), c_(config) {}
-
-    /// Binds name.weight and, with `bias`, name.bias ("gamma" and "beta" in old files).
-    Norm norm(const std::string& name, int64_t width, bool bias);
-    Norm norm(const std::string& name) { return norm(name, c_.d_model, c_.norm_bias); }
-    /// Binds name.weight and, with `bias` (in a GGUF file: if stored), name.bias.
-    Linear linear(const std::string& name, int64_t in, int64_t out, bool bias);
-    /// Binds GPT-2's Conv1D: [in, out].
-    Linear conv1d(const std::string& name, int64_t in, int64_t out);
-    /// Binds an embedding table, name.weight[rows, width].
-    Linear table(const std::string& name, int64_t rows, int64_t width);
-    /// Binds the first of these tables that is stored. Files store tied tensors under any of their names; if
-    /// they hold several that differ, each is used under its own name (transformers 5).
-    Linear tied_table(const std::vector<std::string>& names, int64_t rows, int64_t width);
-    /// Binds the token embedding, which may be stored as the unembedding tied to it.
-    Linear embedding(const std::string& name, int64_t rows, int64_t width, const std::string& head);
-    const float* vector(const std::string& name, const std::vector<int64_t>& shape);
-    /// Returns heads · d_head of the only stack.
-    int64_t inner() const;
-    /// Splits q, k and v of the only stack out of one matrix: concatenated, or (`by_head`, if each head has
-    /// its own key/value head) interleaved by head.
-    void split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head);
-    /// Binds q, k, v and o of a block by their names under `at`; `fused` names the one matrix that holds q, k
-    /// and v in some GGUF files.
-    void attention(AttentionWeights& into, const StackConfig& stack, const std::string& at, const char* q,
-                   const char* k, const char* v, const char* o, const char* fused = "");
-    /// Binds norm, mlp_in and the rest by names under `at`.
-    void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
-             const std::string& gate = "");
-    /// Binds the layers of a stack: calls bind(layer, "BEFORE0.") for each.
-    template <class Bind>
-    std::vector<LayerWeights> layers(const StackConfig& stack, const std::string& before, const Bind& bind) {
-        std::vector<LayerWeights> out(stack.layers);
-        for (int l = 0; l < stack.layers; ++l) bind(out[l], before + std::to_string(l) + ".");
-        return out;
-    }
-    /// Binds the unembedding: `name` if it is stored, else the embedding if they are tied; absent in a base
-    /// model. Its bias is the first of `biases` that is stored.
-    Linear unembedding(const Linear& embedding, const std::string& name, int64_t width,
-                       const std::vector<std::string>& biases = {});
-
-    bool has(const std::string& name) const { return store_.has(name); }
-    const ModelConfig& config() const { return c_; }
-    Result<ModelWeights> finish(ModelWeights weights) const;
-    /// Finishes a single stack with its unembedding.
-    Result<ModelWeights> finish(StackWeights stack, const Linear& unembedding) const;
-    /// Finishes a single stack with a masked-language head, or without one if the file holds a base model.
-    Result<ModelWeights> finish(StackWeights stack, const MlmHeadNames& names, bool has_head);
-
-private:
-    void mark(const std::string& name);
-    /// Returns the first of these names that is stored, else the first; marks all as read.
-    std::string stored_of(const std::vector<std::string>& names);
-    Linear matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout);
-
-    WeightStore& store_;
-    const ModelConfig& c_;
-    std::string error_;
-    std::set<const StoredTensor*> read_;
-    std::map<const StoredTensor*, Linear> matrices_;  // decodes tied matrices once
+/// Names one tensor of a family.
+struct TensorRow {
+    Slot slot;
+    const char* name;  // of a folder, without ".weight"; #: number of the layer, %: of the expert, @: name of
+                       // the stack
+    const char* gguf = "";  // of a GGUF file; "": the usual one (model/loading/gguf_tensors.h)
+    Stored stored = Stored::plain;
+    int stack = -1;  // of this stack alone; −1: of all
 };
+
+/// Gives the names of all tensors of a family. Several rows for one slot: the first that is stored counts.
+struct TensorNames {
+    std::span<const char* const> prefixes;  // "transformer." in head models, "" in base models
+    std::span<const TensorRow> rows, more_rows = {}, last_rows = {};
+};
+
+/// Binds every tensor that the configuration calls for. Fails, naming it, if one is missing, has another
+/// shape, or is left over (model/loading/unread.h).
+Result<ModelWeights> bind_weights(WeightStore& store, const ModelConfig& config, const TensorNames& names);
 
 }  // namespace headlight

@@ -8,6 +8,7 @@
 #include "io/mapped_file.h"
 #include "model/families.h"
 #include "model/loading/quantized.h"
+#include "model/loading/unknown_family.h"
 
 namespace headlight {
 
@@ -39,9 +40,7 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     TRY(const std::string type, json_string(root, "model_type", "", name));
     if (type.empty()) return Error{name + " does not say its model_type; add it, \"gpt2\" for example."};
     const Family* family = find_family(type);
-    if (!family)
-        return Error{name + ": the model_type " + in_quotes(type) +
-                     " is not one that Headlight opens; it opens " + family_list() + "."};
+    if (!family) return unknown_family(root, type, name);
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;

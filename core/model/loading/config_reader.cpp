@@ -41,6 +41,11 @@ double ConfigReader::positive(const Json& object, JsonKey key, double fallback) 
     return fallback;
 }
 
+float ConfigReader::cap(const char* key, double usual) {
+    if (is_null(key) || (usual == 0 && !has(key))) return 0;
+    return float(positive(root_, key, usual));
+}
+
 Json ConfigReader::object(const char* key) {
     return keep(json_object(root_, or_null(key), file_), Json(Json::object()));
 }
@@ -66,24 +71,25 @@ Activation ConfigReader::activation_named(const std::string& label) {
     return Activation::gelu;
 }
 
-void ConfigReader::widths(ModelConfig& c, Keys d_model, int64_t d_model_default, Keys heads,
-                          int64_t heads_default, const std::optional<HeadDim>& own) {
+void ConfigReader::widths(ModelConfig& c, AttentionSpec& attention, Keys d_model, int64_t d_model_default,
+                          Keys heads, int64_t heads_default, const std::optional<HeadDim>& own) {
     c.d_model = c.d_embed = integer(d_model, d_model_default, 1, 1 << 17);
-    this->heads(c.stacks[0], c.d_model, heads, heads_default, own);
+    this->heads(attention, c.d_model, heads, heads_default, own);
 }
 
-void ConfigReader::heads(StackConfig& s, int d_model, Keys keys, int64_t fallback,
+void ConfigReader::heads(AttentionSpec& s, int d_model, Keys keys, int64_t fallback,
                          const std::optional<HeadDim>& own) {
     s.heads = s.kv_heads = integer(keys, fallback, 1, 1 << 12);
     s.d_head = std::max(1, d_model / s.heads);
-    if (own) s.d_head = integer({own->key}, own->usual ? own->usual : s.d_head, 1, 1 << 14);
-    const bool stated = own && (own->usual || has(own->key.name));
+    const bool usual = own && own->usual && !is_null(own->key.name);  // null: d_model / heads
+    if (own) s.d_head = integer({own->key}, usual ? own->usual : s.d_head, 1, 1 << 14);
+    const bool stated = own && (usual || has(own->key.name));
     if (!stated && d_model % s.heads != 0)
         fail(file_ + ": " + std::to_string(s.heads) + " heads do not divide the width " +
              std::to_string(d_model) + "; correct the number of heads or the width.");
 }
 
-void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
+void ConfigReader::kv_heads(AttentionSpec& s, JsonKey key, int64_t fallback) {
     s.kv_heads = integer({key}, is_null(key.name) ? s.heads : fallback, 1, 1 << 12);
     if (s.heads % s.kv_heads != 0)
         fail(file_ + ": " + std::to_string(s.heads) + " query heads cannot share " +
@@ -106,34 +112,37 @@ std::vector<std::string> ConfigReader::architectures() {
     return out;
 }
 
-std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(int)) {
-    std::vector<int> out(layers, 0);
+void ConfigReader::windows(StackConfig& stack, int window, const std::function<bool(int)>& sliding) {
     const bool listed = has("layer_types");
-    if (listed && (!root_["layer_types"].is_array() || root_["layer_types"].size() != out.size())) {
-        fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(layers) +
+    if (listed && (!root_["layer_types"].is_array() || root_["layer_types"].size() != stack.layers.size())) {
+        fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(stack.depth()) +
              " layers; correct the file.");
-        return out;
+        return;
     }
-    for (int l = 0; l < layers; ++l) {
+    for (int l = 0; l < stack.depth(); ++l) {
         const Json kind =
             listed ? root_["layer_types"][l] : Json(sliding(l) ? "sliding_attention" : "full_attention");
         if (kind == "sliding_attention")
-            out[l] = window;
+            stack.layers[l].attention.window = window;
         else if (kind != "full_attention")
             fail(wrong_type(file_, "layer_types", "a list of \"full_attention\" and \"sliding_attention\"",
                             kind)
                      .message);
     }
-    return out;
 }
 
 Result<ModelConfig> ConfigReader::finish(ModelConfig c) const {
     if (!error_.empty()) return Error{error_};
-    if (c.rope.scaling == RopeScaling::dynamic)
-        c.context = int(std::min(c.context * c.rope.factor, double{1 << 24}));
-    if (c.rope.dims) c.positions = PositionScheme::rotary;
-    if (c.buckets.count) c.positions = PositionScheme::relative;
+    double longer = 1;
+    for (const LayerSpec& layer : c.stacks[0].layers) {
+        const Rope& rope = layer.attention.rope;
+        if (rope.dims) c.positions = PositionScheme::rotary;
+        if (rope.scaling == RopeScaling::dynamic) longer = rope.factor;
+    }
+    c.context = int(std::min(c.context * longer, double{1 << 24}));
+    if (c.buckets.count && c.positions == PositionScheme::none) c.positions = PositionScheme::relative;
     c.can = Capabilities::of(c.kind);
+    c.number_blocks();
     return c;
 }
 

@@ -1,6 +1,7 @@
 // Reads the config.json of a family. Keeps the first error, so that a family reads as a list of its parts.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ public:
     float number(Keys keys, double fallback);
     /// Reads a number larger than 0.
     double positive(const Json& object, JsonKey key, double fallback);
+    /// Reads a soft cap; 0 if it is null, or missing where 0 is usual: none.
+    float cap(const char* key, double usual);
     /// Reads an object; an empty one if it is missing or null.
     Json object(const char* key);
     bool boolean(Keys keys, bool fallback);
@@ -42,14 +45,14 @@ public:
     }
     Activation activation_named(const std::string& label);
 
-    /// Reads the sizes that nearly every family has, within sane limits; heads: of the first stack.
-    void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default,
-                const std::optional<HeadDim>& own = {});
-    /// Reads the heads of a stack. d_head is d_model / heads, which must be whole, unless it has its own key.
-    void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback,
+    /// Reads the sizes that nearly every family has, within sane limits.
+    void widths(ModelConfig& config, AttentionSpec& attention, Keys d_model, int64_t d_model_default,
+                Keys heads, int64_t heads_default, const std::optional<HeadDim>& own = {});
+    /// Reads the heads. d_head is d_model / heads, which must be whole, unless it has its own key.
+    void heads(AttentionSpec& attention, int d_model, Keys keys, int64_t fallback,
                const std::optional<HeadDim>& own = {});
     /// Reads the number of key/value heads; null means one per query head, in classes that allow it.
-    void kv_heads(StackConfig& stack, JsonKey key, int64_t fallback);
+    void kv_heads(AttentionSpec& attention, JsonKey key, int64_t fallback);
     int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
     int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
     int vocabulary(int64_t fallback, Keys keys = {"vocab_size"}) {
@@ -57,9 +60,9 @@ public:
     }
     int context(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 24); }
 
-    /// Reads per-layer windows: layers that "layer_types" calls sliding have `window`; without the list,
-    /// those that `sliding` selects.
-    std::vector<int> windows(int layers, int window, bool (*sliding)(int layer));
+    /// Gives the layers that "layer_types" calls sliding this window; without the list, those that `sliding`
+    /// selects.
+    void windows(StackConfig& stack, int window, const std::function<bool(int layer)>& sliding);
 
     /// Refuses add_cross_attention: such layers also read an encoder that the folder does not hold.
     void refuse_cross_attention();

@@ -5,7 +5,8 @@
 
 #include "base/cast.h"
 #include "base/quoted.h"
-#include "model/loading/gguf_names.h"
+#include "model/families.h"
+#include "model/loading/gguf_experts.h"
 
 namespace headlight {
 
@@ -34,22 +35,6 @@ Status check_is_model(const Gguf& file, const std::string& name) {
                  " (general.type), not a model; use the model's own file."};
 }
 
-/// Refuses mixtures of experts by the metadata or the router, before tensors are found missing.
-Status check_dense(const Gguf& file, const std::string& name) {
-    const Json& architecture = file.value("general.architecture");
-    const std::string key =
-        (architecture.is_string() ? architecture.get<std::string>() : "") + ".expert_count";
-    const Json& stated = file.value(key);
-    const bool routes = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& tensor) {
-        return tensor.first.find(".ffn_gate_inp.") != std::string::npos;
-    });
-    const bool says = stated.is_number() && stated > 0;
-    if (!routes && !says) return success();
-    return Error{name + " is a mixture of experts" +
-                 (says ? " (" + key + " is " + json_text(stated) + ")" : "") +
-                 ", which Headlight does not compute; use a model whose layers have one MLP each."};
-}
-
 /// Reads a value of the table of keys. Lists give one number per layer; all must be equal.
 Result<Json> one_for_all_layers(const Json& value, const std::string& key, const std::string& name) {
     if (!value.is_array() || value.empty()) return value;
@@ -63,15 +48,74 @@ Result<Json> one_for_all_layers(const Json& value, const std::string& key, const
 void count_biases(const Gguf& file, ModelConfig& c) {
     const auto any = [&](std::initializer_list<const char*> names) {
         return std::any_of(names.begin(), names.end(), [&](const char* name) {
-            for (int l = 0; l < c.stacks[0].layers; ++l)
+            for (int l = 0; l < c.stacks[0].depth(); ++l)
                 if (file.tensors.count("blk." + std::to_string(l) + "." + name + ".bias")) return true;
             return false;
         });
     };
-    c.attention_bias |= any({"attn_q", "attn_k", "attn_v", "attn_qkv"});
-    c.output_bias |= any({"attn_output"});
-    c.mlp_bias |= any({"ffn_gate", "ffn_up", "ffn_down"});
+    const bool qkv = any({"attn_q", "attn_k", "attn_v", "attn_qkv"}), output = any({"attn_output"}),
+               mlp = any({"ffn_gate", "ffn_up", "ffn_down"});
+    for (LayerSpec& layer : c.stacks[0].layers) {
+        layer.attention.bias |= qkv;
+        layer.attention.output_bias |= output;
+        layer.mlp.bias |= mlp;
+    }
     c.logits_bias |= file.tensors.count("output.bias") > 0;
+}
+
+/// Lists keys that change what is computed, and the architectures that are read with them.
+constexpr std::pair<const char*, std::string_view> kEffects[] = {
+    {"attention.max_alibi_bias", " mpt "},
+    {"attention.clamp_kqv", " mpt olmo olmoe "},
+    {"attention.scale", " granite granitemoe "},
+    {"attention.temperature_length", ""},
+    {"attention.temperature_scale", ""},
+    {"attention.output_scale", ""},
+    {"attention.value_scale", ""},
+    {"attention.shared_kv_layers", ""},
+    {"attention.key_length_swa", ""},
+    {"attention.rope_pattern", ""},
+    {"attention.indexer.top_k", ""},
+    {"attn_logit_softcapping", " gemma2 "},
+    {"final_logit_softcapping", " gemma2 gemma3 gemma-embedding "},
+    {"router_logit_softcapping", ""},
+    {"logit_scale", " command-r cohere2 granite granitemoe "},
+    {"residual_scale", " granite granitemoe "},
+    {"embedding_scale", " granite granitemoe "},
+    {"expert_group_scale", ""},
+    {"experts_per_group", ""},
+    {"moe_every_n_layers", ""},
+    {"moe_latent_size", ""},
+    {"swiglu_clamp_exp", ""},
+    {"swiglu_clamp_shexp", ""},
+    {"hidden_activation", " modern-bert "},
+    {"n_deepstack_layers", ""},
+    {"deepstack_mapping", ""},
+    {"num_loops", ""},
+    {"hyper_connection.count", ""},
+    {"rope.dimension_count_swa", ""},
+    {"rope.dimension_sections", ""},
+    {"rope.freq_base_swa", " gemma3 gemma-embedding modern-bert "},
+    {"rope.scaling.alpha", ""},
+    {"rope.scaling.yarn_ext_factor", ""},
+    {"rope.scaling.yarn_attn_factor", ""},
+    {"rope.scaling.yarn_log_multiplier", " deepseek2 "},
+    {"ssm.state_size", ""},
+};
+
+/// Refuses a key that changes what is computed and that the architecture is read without.
+Status check_effects(const Gguf& file, const std::string& prefix, const std::string& name) {
+    const std::string architecture = " " + prefix.substr(0, prefix.size() - 1) + " ";
+    for (const auto& [key, readers] : kEffects) {
+        const Json& value = file.value(prefix + key);
+        const bool ratio = std::string_view(key).starts_with("rope.scaling.yarn") && value == 1;
+        const bool none = value.is_null() || value == 0 || value == false || ratio ||
+                          value == file.value(prefix + "rope.freq_base");
+        if (none || readers.find(architecture) != std::string_view::npos) continue;
+        return Error{name + ": " + prefix + key + " is " + shortened(json_text(value)) +
+                     ", which Headlight does not compute for this architecture; use another model."};
+    }
+    return success();
 }
 
 /// Requires the keys without which llama.cpp opens no model.
@@ -83,16 +127,6 @@ Status check_stated(const Gguf& file, const std::string& prefix, const std::stri
     return success();
 }
 
-/// Computes Gemma 2's query_pre_attn_scalar, which GGUF omits: the width of a head, but in the 27B model,
-/// recognized by its 46 layers, d_model / heads.
-Json gemma2_scalar(const Json& config) {
-    const auto number = [&](const char* key) {
-        return config.contains(key) && config[key].is_number() ? config[key].get<double>() : 0.0;
-    };
-    const bool largest = number("num_hidden_layers") == 46 && number("num_attention_heads") > 0;
-    return largest ? Json(number("hidden_size") / number("num_attention_heads")) : config["head_dim"];
-}
-
 /// Fills in the width of a head if the file omits it (llama.cpp: embedding_length / head_count).
 void complete_head_width(Json& config) {
     const auto count = [&](const char* key) {
@@ -101,6 +135,15 @@ void complete_head_width(Json& config) {
     const uint64_t heads = count("num_attention_heads");
     if (!config.contains("head_dim") && heads && count("hidden_size") % heads == 0)
         config["head_dim"] = count("hidden_size") / heads;
+}
+
+/// Reads which layers have a window: one truth value for each, or a number n: all but every n-th.
+void read_window_pattern(const Json& pattern, Json& config) {
+    if (pattern.is_number()) config["sliding_window_pattern"] = pattern;
+    if (!pattern.is_array()) return;
+    Json& kinds = config["layer_types"] = Json::array();
+    for (const Json& slides : pattern)
+        kinds.push_back(slides == true || slides == 1 ? "sliding_attention" : "full_attention");
 }
 
 /// Reads how many components of a head are rotated: rope.dimension_count, or all of them (llama.cpp),
@@ -115,6 +158,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
         return Error{name + ": rope.dimension_count is " + std::to_string(dims) +
                      ", but components turn in pairs; convert the model with a current converter."};
     rope.dims = narrow<int>(dims);
+    rope.odd = false;
     const std::string factor = prefix + "rope.scaling.attn_factor";
     TRY(const double magnitude,
         json_number(Json{{factor, file.value(factor)}}, or_null(factor.c_str()), 1, name));
@@ -131,6 +175,18 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
     return success();
 }
 
+/// Reads what is added to the variance in norms, whose key names their kind.
+Status complete_norms(ModelConfig& c, const Gguf& file, const std::string& prefix, const std::string& name) {
+    const std::string of_rms = prefix + "attention.layer_norm_rms_epsilon",
+                      of_layer = prefix + "attention.layer_norm_epsilon";
+    const bool rms = c.norm == NormKind::rms_norm, other = file.value(rms ? of_rms : of_layer).is_null();
+    const std::string& key = rms != other ? of_rms : of_layer;  // Phi-MoE's converter takes the other kind's
+    TRY(const double eps, json_number(Json{{key, file.value(key)}}, or_null(key.c_str()), c.norm_eps, name));
+    c.norm_eps = float(eps);
+    c.norm_weight_offset = 0;  // stored as 1 + weight where the class adds 1 (Gemma, Nemotron)
+    return success();
+}
+
 /// Counts the rows of tokens, and of token types.
 Status count_embeddings(const Gguf& file, Json& config, const std::string& name) {
     const auto embedding = file.tensors.find("token_embd.weight");
@@ -139,53 +195,65 @@ Status count_embeddings(const Gguf& file, Json& config, const std::string& name)
                      " has no token_embd.weight with one row for each token; convert the model with a "
                      "current converter."};
     config["vocab_size"] = embedding->second.shape[0];
-    if (const auto types = file.tensors.find("token_types.weight");
-        types != file.tensors.end() && types->second.shape.size() == 2)
-        config["type_vocab_size"] = types->second.shape[0];
+    if (const auto types = file.tensors.find("token_types.weight"); types != file.tensors.end())
+        config["type_vocab_size"] = types->second.shape.size() == 2 ? types->second.shape[0] : 1;
     return success();
+}
+
+/// Converts the metadata to a config.json; further: layers behind the model's own.
+Result<Json> converted(const Gguf& file, const Family& family, const std::string& prefix, int64_t further,
+                       const std::string& name) {
+    Json config = Json::parse(family.gguf.usual);
+    config.update({{"model_type", family.model_type},
+                   {"tie_word_embeddings", !file.tensors.count("output.weight")},
+                   {"rope_theta", 10000},
+                   {"rope_scaling", rope_scaling(file, prefix)}});
+    for (const auto& [ours, theirs] : family.gguf.keys)
+        if (const Json& v = file.value(prefix + theirs); !v.is_null()) {
+            TRY(config[ours], one_for_all_layers(v, prefix + theirs, name));
+        }
+    if (config.value("sliding_window", Json()) == 0) config.erase("sliding_window");  // none
+    if (!config.contains("num_key_value_heads") && config.contains("num_attention_heads"))
+        config["num_key_value_heads"] = config["num_attention_heads"];
+    TRY_STATUS(count_embeddings(file, config, name));
+    complete_head_width(config);
+    read_window_pattern(file.value(prefix + "attention.sliding_window_pattern"), config);
+    if (further > 0 && config.value("num_hidden_layers", Json()).is_number_integer())
+        config["num_hidden_layers"] = config["num_hidden_layers"].get<int64_t>() - further;
+    if (family.gguf.complete) TRY_STATUS(family.gguf.complete(file, name, config));
+    if (const Json& end = file.value("tokenizer.ggml.eos_token_id"); !end.is_null())
+        config["eos_token_id"] = end;
+    return config;
 }
 
 }  // namespace
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     TRY_STATUS(check_is_model(file, name));
-    TRY_STATUS(check_dense(file, name));
-    TRY(const GgufArchitecture* row, gguf_architecture(file, name));
-    const std::string prefix = std::string(row->name) + ".";
+    TRY(const Family* family, gguf_family(file, name));
+    const GgufForm& form = family->gguf;
+    const std::string prefix = file.value("general.architecture").get<std::string>() + ".";
     TRY_STATUS(check_stated(file, prefix, name));
-    Json config{{"model_type", row->model_type},
-                {"tie_word_embeddings", !file.tensors.count("output.weight")},
-                {"rope_scaling", rope_scaling(file, prefix)}};
-    for (const auto& [ours, theirs] : row->keys)
-        if (const Json& v = file.value(prefix + theirs); !v.is_null()) {
-            TRY(config[ours], one_for_all_layers(v, prefix + theirs, name));
-        }
-    if (!config.contains("num_key_value_heads") && config.contains("num_attention_heads"))
-        config["num_key_value_heads"] = config["num_attention_heads"];
-    TRY_STATUS(count_embeddings(file, config, name));
-    complete_head_width(config);
-    if (config.contains("head_dim") && row->model_type == std::string_view("gemma2"))
-        config["query_pre_attn_scalar"] = gemma2_scalar(config);
-    if (const Json& end = file.value("tokenizer.ggml.eos_token_id"); !end.is_null())
-        config["eos_token_id"] = end;
+    TRY_STATUS(check_effects(file, prefix, name));
+    TRY(const int64_t further, further_layers(file, prefix, name));
+    TRY(const Json config, converted(file, *family, prefix, further, name));
     const auto parsed = parse_config(config, name);
-    if (!parsed) return in_gguf_names(parsed.error(), *row);
+    if (!parsed) return in_gguf_names(parsed.error(), form, prefix);
     ModelConfig c = *parsed;
-    c.rope.interleaved = row->interleaved;
-    c.norm_weight_offset = 0;  // GGUF stores Gemma's norms as 1 + weight
+    TRY_STATUS(complete_norms(c, file, prefix, name));
+    TRY_STATUS(complete_experts(file, prefix, name, c));
+    for (int l = 0; l < further; ++l) c.stacks[0].skipped.push_back(c.stacks[0].depth() + l);
     count_biases(file, c);
     if (!file.tensors.count("token_types.weight")) c.token_types = 0;
     if (const Json& causal = file.value(prefix + "attention.causal"); causal.is_boolean())
         c.stacks[0].causal = causal.get<bool>();
-    if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.stacks[0].d_head, file, prefix, name));
+    for (LayerSpec& layer : c.stacks[0].layers) {
+        AttentionSpec& attention = layer.attention;
+        attention.rope.interleaved = form.interleaved;
+        if (attention.rope.dims)
+            TRY_STATUS(complete_rope(attention.rope, attention.d_head, file, prefix, name));
+    }
     return c;
-}
-
-WeightStore gguf_weights(GgufModel model, const std::string& name) {
-    const auto row = gguf_architecture(model.whole, name);
-    return WeightStore::of_files(std::move(model.files), name, [row = *row](const std::string& asked) {
-        return gguf_tensor_name(*row, asked);
-    });
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Reads GGUF models: the metadata as a config.json, the tensors under their Hugging Face names.
+// Reads the metadata of GGUF models as a config.json.
 #pragma once
 
 #include "io/gguf_parts.h"
@@ -8,8 +8,5 @@ namespace headlight {
 
 /// Returns the configuration that the metadata describes.
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name);
-
-/// Returns a store of the tensors, under the names that the family uses in safetensors files.
-WeightStore gguf_weights(GgufModel model, const std::string& name);
 
 }  // namespace headlight

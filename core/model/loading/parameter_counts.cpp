@@ -10,8 +10,6 @@ namespace headlight {
 
 namespace {
 
-int own_layers(const StackConfig& s) { return s.layer_groups ? s.layer_groups : s.layers; }
-
 std::string product(int64_t a, int64_t b) { return with_commas(a) + " × " + with_commas(b); }
 
 /// Counts one part: the weights of matrices, and all parameters.
@@ -29,7 +27,9 @@ PartCount count_of(const std::vector<ParameterRow>& table, ModelPart part) {
     return out;
 }
 
-int64_t vocabulary_matrix(const ModelConfig& c) { return unembeds(c) ? int64_t{c.vocab} * c.d_embed : 0; }
+int64_t vocabulary_matrix(const ModelConfig& c) {
+    return unembeds(c) ? int64_t{c.vocab} * c.unembedding_width() : 0;
+}
 
 /// Counts the embedding table a second time if it is the unembedding too.
 int64_t tied_weights(const ModelConfig& c) { return c.tied_unembedding ? vocabulary_matrix(c) : 0; }
@@ -40,7 +40,8 @@ std::string heads_of(const AttentionCount& c) {
 }
 
 bool same_heads(const AttentionCount& a, const AttentionCount& b) {
-    return a.heads == b.heads && a.kv_heads == b.kv_heads && a.d_head == b.d_head;
+    return a.heads == b.heads && a.kv_heads == b.kv_heads && a.d_head == b.d_head && a.d_value == b.d_value &&
+           a.latent == b.latent && a.keys == b.keys && a.values == b.values;
 }
 
 struct Counts {
@@ -52,18 +53,20 @@ struct Counts {
     }
 
     void add_head(const AttentionCount& c, const std::string& kind) {
-        const std::string down = product(c.d_model, c.d_head), up = product(c.d_head, c.d_model);
-        const int64_t m = c.matrix(), bias = c.bias ? c.d_head : 0;
+        const std::string down = product(c.d_model, c.d_head), value_down = product(c.d_model, c.d_value),
+                          up = product(c.d_value, c.d_model);
+        const int64_t m = c.matrix(), v = c.value_matrix(), bias = c.bias ? c.d_head : 0,
+                      value_bias = c.bias ? c.d_value : 0;
         add(kind + "W_Q of a head", down, m, m + bias, "What makes a query of a token: d_model · d_head.");
         add(kind + "W_K of a head", down, m, m + bias, "What makes a key of a token: d_model · d_head.");
-        add(kind + "W_V of a head, value-down", down, m, m + bias,
+        add(kind + "W_V of a head, value-down", value_down, v, v + value_bias,
             "What makes a value of a token: d_model · d_head.");
-        add(kind + "W_O of a head, value-up", up, m, m,
+        add(kind + "W_O of a head, value-up", up, v, v,
             "What brings weighted values back to d_model: d_head · d_model; its bias belongs to the layer.");
         add(kind + "W_V W_O as one matrix", product(c.d_model, c.d_model), c.d_model * c.d_model,
             c.d_model * c.d_model,
             "What values would take without value-down and value-up: d_model · d_model; no model stores it.");
-        add(kind + "one head", "4 matrices", c.head(), c.head() + 3 * bias,
+        add(kind + "one head", "4 matrices", c.head(), c.head() + 2 * bias + value_bias,
             c.kv_heads == c.heads ? "W_Q, W_K, W_V and W_O: 4 · d_model · d_head."
                                   : "W_Q, W_K, W_V and W_O: 4 · d_model · d_head; W_K and W_V are shared "
                                     "between heads.");
@@ -83,8 +86,9 @@ void add_attention(Counts& out, const ModelConfig& c, const std::vector<Paramete
     int layers = 0;
     for (const AttentionCount& kind : kinds) {
         const std::string of = kind.blocks.empty() ? "" : kind.blocks + ": ";
-        if (&kind == &kinds[0] || !alike) out.add_head(kind, alike ? "" : of);
-        if (&kind == &kinds[0] || !alike) out.add_layer(kind, alike ? "" : of);
+        const bool listed = (&kind == &kinds[0] || !alike) && !kind.latent;
+        if (listed && kind.keys) out.add_head(kind, alike ? "" : of);
+        if (listed) out.add_layer(kind, alike ? "" : of);
         layers += kind.layers;
     }
     const PartCount all = count_of(table, ModelPart::attention);
@@ -130,19 +134,39 @@ void add_whole(Counts& out, const ModelConfig& c) {
 
 }  // namespace
 
-bool unembeds(const ModelConfig& c) {
-    return c.vocab > 0 && !c.can.read_image && (!c.can.fill_masks || c.mlm_head);
-}
+bool unembeds(const ModelConfig& c) { return c.vocab > 0 && !c.can.read_image && c.predicts(); }
 
 std::vector<AttentionCount> attention_counts(const ModelConfig& c) {
     std::vector<AttentionCount> out;
-    const auto add = [&](const std::string& blocks, const StackConfig& s) {
-        out.push_back({blocks, own_layers(s), s.heads, s.kv_heads, c.d_model, s.d_head, c.attention_bias,
-                       c.output_bias});
+    const auto add = [&](const std::string& blocks, const AttentionSpec& a) {
+        const AttentionCount one{.blocks = blocks,
+                                 .layers = 1,
+                                 .heads = a.heads,
+                                 .kv_heads = a.kv_heads,
+                                 .d_model = c.d_model,
+                                 .d_head = a.d_head,
+                                 .d_value = a.value_width(),
+                                 .bias = a.bias,
+                                 .output_bias = a.output_bias,
+                                 .keys = a.makes_keys(),
+                                 .values = a.projects_values(),
+                                 .latent = a.latent.has_value()};
+        for (AttentionCount& same : out)
+            if (same.blocks == blocks && same_heads(same, one)) {
+                ++same.layers;
+                return;
+            }
+        out.push_back(one);
     };
-    for (const StackConfig& s : c.stacks) add(c.stacks.size() > 1 ? s.name : "", s);
-    for (const StackConfig& s : c.stacks)
-        if (s.cross) add("cross", s);
+    for (int b = 0; b < c.blocks(); ++b) {
+        const AttentionBlock& at = c.block(b);
+        const StackConfig& stack = c.stacks[at.stack];
+        if (stack.repeats(at.layer)) continue;
+        add(at.kind == AttentionKind::cross ? "cross"
+            : c.stacks.size() > 1           ? stack.name
+                                            : "",
+            c.attention(b));
+    }
     return out;
 }
 
@@ -167,15 +191,14 @@ double share_of(const NamedCount& count, const ModelConfig& c) {
 }
 
 const ModelConfig& published_config(Published model) {
-    static const Json all = embedded_json("assets/published.json");
-    static const ModelConfig gpt2 = *parse_config(all["gpt-2"], "published.json"),
-                             transformer = *parse_config(all["transformer"], "published.json");
-    return model == Published::gpt2 ? gpt2 : transformer;
-}
-
-const ModelConfig& gpt3_config() {
-    static const ModelConfig config = *parse_config(embedded_json("assets/gpt3.json"), "gpt3.json");
-    return config;
+    static const auto configs = [] {
+        const Json all = embedded_json("assets/published.json");
+        std::vector<ModelConfig> out;
+        for (const char* name : {"gpt-3", "gpt-2", "transformer"})
+            out.push_back(*parse_config(all[name], "published.json"));
+        return out;
+    }();
+    return configs[static_cast<size_t>(model)];
 }
 
 }  // namespace headlight

@@ -15,16 +15,21 @@ struct AttentionCount {
     std::string blocks;  // "", "encoder", "decoder", "cross"
     int layers = 0;      // layers with weights of their own
     int heads = 0, kv_heads = 0;
-    int64_t d_model = 0, d_head = 0;
+    int64_t d_model = 0, d_head = 0, d_value = 0;
     bool bias = false, output_bias = false;  // on q, k and v; on W_O's output
-    /// d_model · d_head: the size of each of W_Q, W_K, W_V and W_O of one head.
+    bool keys = true, values = true;         // has W_K and W_V of its own; values: beside W_K
+    bool latent = false;                     // heads' W_Q, W_K and W_V are products, which are not stored
+    /// d_model · d_head: the size of each of W_Q and W_K of one head; value_matrix: of W_V and W_O.
     int64_t matrix() const { return d_model * d_head; }
+    int64_t value_matrix() const { return d_model * d_value; }
     /// Counts the four matrices that one head reads; with fewer kv_heads some are shared.
-    int64_t head() const { return 4 * matrix(); }
-    int64_t layer() const { return matrix() * 2 * (int64_t{heads} + kv_heads); }
+    int64_t head() const { return 2 * (matrix() + value_matrix()); }
+    int64_t layer() const { return (matrix() + value_matrix()) * heads + d_model * made() * kv_heads; }
     int64_t layer_biases() const {
-        return (bias ? d_head * (int64_t{heads} + 2 * int64_t{kv_heads}) : 0) + (output_bias ? d_model : 0);
+        return (bias ? d_head * heads + made() * kv_heads : 0) + (output_bias ? d_model : 0);
     }
+    /// Counts the components that one key/value head's own matrices make.
+    int64_t made() const { return (keys ? d_head : 0) + (values ? d_value : 0); }
     int64_t all() const { return layers * layer(); }
 };
 
@@ -55,11 +60,9 @@ double share_of(const NamedCount& count, const ModelConfig& config);
 /// Returns whether each token gets a score from a matrix with one row per token, as in language models.
 bool unembeds(const ModelConfig& config);
 
-/// Returns GPT-3's configuration (Brown et al. 2020, table 2.1).
-const ModelConfig& gpt3_config();
-
-/// GPT-2's smallest (Radford et al. 2019) and the base Transformer (Vaswani et al. 2017, table 3).
-enum class Published { gpt2, transformer };
+/// The largest GPT-3 (Brown et al. 2020, table 2.1), the smallest GPT-2 (Radford et al. 2019) and the base
+/// Transformer (Vaswani et al. 2017, table 3).
+enum class Published { gpt3, gpt2, transformer };
 const ModelConfig& published_config(Published model);
 
 }  // namespace headlight

@@ -13,20 +13,18 @@ struct RopeKeys {
     double usual_share = 1;
     enum Rotated { whole_head, even_part, any_part } rotated = whole_head;
     bool reads_layer_types = false;  // the class expects one object per layer type in rope_parameters
+    int usual_original = 0;          // of original_max_position_embeddings, in classes that have it; 0: none
+    bool reads_head_dim = true;      // false: the class sets head_dim itself (latent attention)
+    bool longrope = false;           // the class knows no other scaling, and calls it "su" and "yarn" too
 };
 
 /// Reads the rotary positions of a class that has one kind: from rope_scaling if set, else from
 /// rope_parameters; missing entries from the spellings of older files.
-Rope read_rope(ConfigReader& r, const ModelConfig& config, const RopeKeys& keys = {});
+Rope read_rope(ConfigReader& r, const ModelConfig& config, int d_head, const RopeKeys& keys = {});
 
-/// Reads them from one object that also holds rope_theta, rope_type and partial_rotary_factor.
-Rope read_rope_parameters(ConfigReader& r, const ModelConfig& config, const Json& parameters,
-                          RopeKeys::Rotated rotated);
-
-/// Sets `name` in the object, if it is missing, to root[key], or to `usual` if that is missing too.
-void complete_rope(ConfigReader& r, Json& parameters, const char* name, JsonKey key, double usual);
-
-/// Sets "rope_type" from "type", its name in older files.
-void complete_rope_type(Json& parameters);
+/// Reads those of one kind of layer ("full_attention" or "sliding_attention") of a class that rotates them
+/// differently: from its entry of rope_parameters; scaled: rope_scaling applies to this kind.
+Rope read_rope_of_kind(ConfigReader& r, const ModelConfig& config, int d_head, const char* kind,
+                       const RopeKeys& keys, bool scaled);
 
 }  // namespace headlight

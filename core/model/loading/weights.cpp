@@ -20,6 +20,12 @@ bool is_aligned(const StoredTensor& t) {
            reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0;
 }
 
+/// Drops axes of 1 in front, which GGUF files may leave out.
+std::vector<int64_t> without_ones(std::vector<int64_t> shape) {
+    while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+    return shape;
+}
+
 /// Explains a folder without readable weights by what it holds instead.
 Error no_weights(const fs::path& folder) {
     std::error_code ignored;
@@ -99,20 +105,19 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
     return no_weights(folder);
 }
 
-WeightStore WeightStore::of_files(std::vector<TensorFile> files, const std::string& name,
-                                  std::function<std::string(const std::string&)> stored_name) {
+WeightStore WeightStore::of_files(std::vector<TensorFile> files, const std::string& name, bool gguf) {
     WeightStore store;
     store.place_ = name;
     store.files_ = std::move(files);
-    store.stored_name_ = std::move(stored_name);
+    store.gguf_ = gguf;
     return store;
 }
 
 const StoredTensor* WeightStore::find(const std::string& name) const {
     for (const auto& prefix : prefixes_)
         for (const auto& file : files_) {
-            const std::string stored = stored_name_ ? stored_name_(name) : prefix + name;
-            if (const auto it = file.tensors.find(stored); it != file.tensors.end()) return &it->second;
+            if (const auto it = file.tensors.find(prefix + name); it != file.tensors.end())
+                return &it->second;
         }
     return nullptr;
 }
@@ -132,7 +137,7 @@ std::string WeightStore::without_prefix(const std::string& name) const {
 }
 
 Error WeightStore::missing_tensor(const std::string& name) const {
-    const std::string missing = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
+    const std::string missing = prefixes_[0] + name;
     std::vector<std::string> held, asked;
     for (const auto& [stored, tensor] : all()) held.push_back(stored);
     for (const auto& prefix : prefixes_) asked.push_back(prefix + name);
@@ -141,8 +146,7 @@ Error WeightStore::missing_tensor(const std::string& name) const {
     std::string some;
     for (size_t i = 0; i < std::min<size_t>(held.size(), 3); ++i)
         some += (i ? ", " : "") + shortened(held[i], 60);
-    return Error{place_ + " has no tensor " + (missing.empty() ? name : missing) +
-                 ", which its configuration calls for (" +
+    return Error{place_ + " has no tensor " + missing + ", which its configuration calls for (" +
                  (held.empty() ? "it holds none" : "it holds " + some + (held.size() > 3 ? " …" : "")) +
                  "); use the configuration and weights of one model."};
 }
@@ -151,9 +155,9 @@ Result<const StoredTensor*> WeightStore::checked(const std::string& name,
                                                  const std::vector<int64_t>& shape) const {
     if (stopped(cancel_)) return cancelled();
     const StoredTensor* t = find(name);
-    const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
+    const std::string asked = prefixes_[0] + name;
     if (!t) return missing_tensor(name);
-    if (t->shape != shape)
+    if (t->shape != shape && !(gguf_ && without_ones(t->shape) == without_ones(shape)))
         return Error{place_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) +
                      ", but the configuration calls for " + shape_text(shape) +
                      "; use the configuration and weights of one model."};
@@ -188,13 +192,30 @@ Result<const float*> WeightStore::tensor(const std::string& name, const std::vec
 }
 
 Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
-    if (stored_name_) layout = WeightLayout::out_in;
+    if (gguf_) layout = WeightLayout::out_in;
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));
     if (!is_aligned(*t) || !t->dtype->meets_kernels())
         return Linear::of_floats(decode(*t), nullptr, in, out, layout);
     const int64_t stride = t->dtype->size(rows_are_outputs ? in : out);
     return Linear{t->bytes.data(), nullptr, in, out, stride, layout, t->dtype};
+}
+
+Result<Linear> WeightStore::slice(const std::string& name, int64_t count, int64_t index, int64_t in,
+                                  int64_t out, WeightLayout layout) {
+    if (gguf_) layout = WeightLayout::out_in;
+    const bool rows_are_outputs = layout == WeightLayout::out_in;
+    const int64_t rows = rows_are_outputs ? out : in, columns = rows_are_outputs ? in : out;
+    TRY(const StoredTensor* t, checked(name, {count, rows, columns}));
+    const int64_t stride = t->dtype->size(columns);
+    if (!is_aligned(*t) || !t->dtype->meets_kernels()) {
+        float* values = make(rows * columns);
+        std::vector<std::byte> aligned(t->bytes.data() + index * rows * stride,
+                                       t->bytes.data() + (index + 1) * rows * stride);
+        t->dtype->decode(aligned.data(), rows * columns, values);
+        return Linear::of_floats(values, nullptr, in, out, layout);
+    }
+    return Linear{t->bytes.data() + index * rows * stride, nullptr, in, out, stride, layout, t->dtype};
 }
 
 int64_t WeightStore::bytes_in_use() const {

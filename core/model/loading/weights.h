@@ -1,7 +1,6 @@
 // Holds the tensors of a model's files, by name and expected shape.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,9 +21,8 @@ public:
     /// Opens model.safetensors, or the shards of model.safetensors.index.json.
     static Result<WeightStore> open(const std::filesystem::path& folder);
 
-    /// Takes over open files. `stored_name` maps a requested name to the files' ("" if they have none).
-    static WeightStore of_files(std::vector<TensorFile> files, const std::string& name,
-                                std::function<std::string(const std::string&)> stored_name);
+    /// Takes over open files.
+    static WeightStore of_files(std::vector<TensorFile> files, const std::string& name, bool gguf);
 
     /// Sets prefixes to try before names ("transformer." in head models, "" in base models).
     void set_prefixes(std::vector<std::string> prefixes) { prefixes_ = std::move(prefixes); }
@@ -40,7 +38,7 @@ public:
     /// Removes the longest of the prefixes from a stored name.
     std::string without_prefix(const std::string& name) const;
     /// Returns whether the files are GGUF, whose tensors have their own names.
-    bool is_gguf() const { return static_cast<bool>(stored_name_); }
+    bool is_gguf() const { return gguf_; }
     /// Returns the folder or file, for messages.
     const std::string& place() const { return place_; }
 
@@ -50,6 +48,10 @@ public:
     /// Returns a matrix as stored: [out, in], or [in, out]. GGUF stores every matrix [out, in].
     Result<Linear> matrix(const std::string& name, int64_t in, int64_t out,
                           WeightLayout layout = WeightLayout::out_in);
+
+    /// Returns one of several matrices in one tensor [count, …].
+    Result<Linear> slice(const std::string& name, int64_t count, int64_t index, int64_t in, int64_t out,
+                         WeightLayout layout);
 
     /// Allocates zeroed floats that live as long as the store.
     float* make(int64_t count);
@@ -70,7 +72,7 @@ private:
     std::string place_;
     std::vector<std::string> prefixes_{""};
     std::vector<TensorFile> files_;
-    std::function<std::string(const std::string&)> stored_name_;
+    bool gguf_ = false;
     std::vector<std::unique_ptr<float[]>> owned_;
 };
 

@@ -1,0 +1,38 @@
+// Reads what decoders share whose layers are some attention, some a recurrence (model/mixers/mixing.h).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "model/families/llama_like.h"
+
+namespace headlight {
+
+/// Reads which layers are recurrences: those that layer_types calls "linear_attention", or "mamba" in older
+/// files; without the list those that `usual` selects.
+std::vector<bool> read_recurrent_layers(ConfigReader& r, int depth, const std::function<bool(int)>& usual);
+
+/// Gives those layers this mixer.
+void set_recurrences(ModelConfig& c, const std::vector<bool>& recurrent, const AttentionSpec& mixer);
+
+/// Holds defaults of a gated delta net; 0: of the heads, as many as attention has.
+struct DeltaNetKeys {
+    int key_heads = 16, value_heads = 32, d_key = 128, d_value = 128;
+    float strength = 1, norm_eps = 0;
+};
+/// Reads a gated delta net by the keys linear_….
+AttentionSpec read_delta_net(ConfigReader& r, const DeltaNetKeys& usual);
+
+/// Names the keys of a Mamba-2 mixer, with its defaults.
+struct StateSpaceKeys {
+    const char *heads = "mamba_n_heads", *d_head = "mamba_d_head", *groups = "mamba_n_groups",
+               *d_state = "mamba_d_state", *kernel = "mamba_d_conv", *expand = "mamba_expand",
+               *kernel_bias = "mamba_conv_bias", *bias = "mamba_proj_bias", *activation = "hidden_act";
+    int usual_heads = 128, usual_groups = 1, usual_state = 256;
+    int usual_head = 0;      // width of a head; 0: expand · d_model / heads
+    bool any_width = false;  // the heads need not make expand · d_model together
+};
+/// Reads a Mamba-2 mixer.
+AttentionSpec read_state_space(ConfigReader& r, int d_model, const StateSpaceKeys& keys);
+
+}  // namespace headlight

@@ -1,0 +1,173 @@
+// Tabulates the tensors of mixtures of experts, of the vectors that a layer alone reads, and of recurrences.
+#include "model/loading/slots.h"
+#include "model/mixers/recurrence.h"
+
+namespace headlight {
+
+namespace {
+
+using C = const ModelConfig&;
+using S = const StackConfig&;
+using L = const LayerSpec&;
+using W = const TensorOwner&;
+
+/// Returns the shape of a vector, or a norm, of what readers of a layer's rows have apart.
+TensorShape apart_of(C c, L l) { return TensorShape{l.mlp.experts && l.mlp.experts->apart ? c.d_model : 0}; }
+
+bool is_state_space(L l) { return l.attention.recurrence && l.attention.recurrence->is_state_space(); }
+
+/// Returns the shape of a matrix of a recurrence that makes one number for each head.
+TensorShape rates_of(C c, L l, bool present) {
+    return present ? TensorShape{l.attention.heads, c.d_model, l.attention.bias} : TensorShape{};
+}
+
+/// Returns the shape of what a recurrence has for each head.
+TensorShape each_head_of(L l) { return TensorShape{l.attention.recurrence ? l.attention.heads : 0}; }
+
+// Follows the order of Slot, from Slot::router on.
+const SlotRow kLaterSlots[] = {
+    {Slot::router, OwnedBy::layer,
+     [](C c, S, L l) {
+         const auto& experts = l.mlp.experts;
+         return experts ? TensorShape{experts->count, c.d_model, experts->router_bias} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->router; }},
+    {Slot::router_bias, OwnedBy::layer,
+     [](C, S, L l) {
+         return l.mlp.experts && l.mlp.experts->choice_bias ? TensorShape{l.mlp.experts->count}
+                                                            : TensorShape{};
+     },
+     [](W w) -> const float*& { return w.layer->router_bias; }},
+    {Slot::shared_gate, OwnedBy::layer,
+     [](C c, S, L l) {
+         return l.mlp.experts && l.mlp.experts->shared_gate ? TensorShape{1, c.d_model} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->shared_gate; }},
+    {Slot::expert_gate_up,
+     OwnedBy::expert,
+     [](C c, S, L l) {
+         return TensorShape{2 * int64_t{l.mlp.experts->width}, c.d_model, l.mlp.experts->bias};
+     },
+     {}},
+    {Slot::expert_gate, OwnedBy::expert,
+     [](C c, S, L l) {
+         return TensorShape{l.mlp.experts->width, c.d_model, l.mlp.experts->bias};
+     },
+     [](W w) -> Linear& { return w.expert->gate; }},
+    {Slot::expert_up, OwnedBy::expert,
+     [](C c, S, L l) {
+         return TensorShape{l.mlp.experts->width, c.d_model, l.mlp.experts->bias};
+     },
+     [](W w) -> Linear& { return w.expert->in; }},
+    {Slot::expert_down, OwnedBy::expert,
+     [](C c, S, L l) {
+         return TensorShape{c.d_model, l.mlp.experts->width, l.mlp.experts->bias};
+     },
+     [](W w) -> Linear& { return w.expert->out; }},
+    {Slot::expert_scales, OwnedBy::layer,
+     [](C, S, L l) {
+         return TensorShape{l.mlp.experts && l.mlp.experts->own_scales ? l.mlp.experts->count : 0};
+     },
+     [](W w) -> const float*& { return w.layer->expert_scales; }},
+    {Slot::shared_reads, OwnedBy::layer, [](C c, S, L l) { return apart_of(c, l); },
+     [](W w) -> const float*& { return w.layer->apart.shared_reads; }},
+    {Slot::experts_read, OwnedBy::layer, [](C c, S, L l) { return apart_of(c, l); },
+     [](W w) -> const float*& { return w.layer->apart.experts_read; }},
+    {Slot::router_reads, OwnedBy::layer, [](C c, S, L l) { return apart_of(c, l); },
+     [](W w) -> const float*& { return w.layer->apart.router_reads; }},
+    {Slot::shared_post_norm, OwnedBy::layer, [](C c, S, L l) { return apart_of(c, l); },
+     [](W w) -> Norm& { return w.layer->apart.shared_norm; }},
+    {Slot::experts_post_norm, OwnedBy::layer, [](C c, S, L l) { return apart_of(c, l); },
+     [](W w) -> Norm& { return w.layer->apart.experts_norm; }},
+    {Slot::layer_table, OwnedBy::stack,
+     [](C, S s, L l) {
+         return l.embedding ? TensorShape{l.embedding->vocab, int64_t{s.depth()} * l.embedding->width}
+                            : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.stack.layer_table; }},
+    {Slot::layer_project, OwnedBy::stack,
+     [](C c, S s, L l) {
+         return l.embedding ? TensorShape{int64_t{s.depth()} * l.embedding->width, c.d_model} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.stack.layer_project; }},
+    {Slot::layer_project_norm, OwnedBy::stack,
+     [](C, S, L l) { return TensorShape{l.embedding ? l.embedding->width : 0}; },
+     [](W w) -> Norm& { return w.stack.layer_project_norm; }},
+    {Slot::layer_embed_gate, OwnedBy::layer,
+     [](C c, S, L l) {
+         return l.embedding ? TensorShape{l.embedding->width, c.d_model} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->embedding.gate; }},
+    {Slot::layer_embed_out, OwnedBy::layer,
+     [](C c, S, L l) {
+         return l.embedding ? TensorShape{c.d_model, l.embedding->width} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->embedding.out; }},
+    {Slot::layer_embed_norm, OwnedBy::layer,
+     [](C c, S, L l) { return TensorShape{l.embedding ? c.d_model : 0}; },
+     [](W w) -> Norm& { return w.layer->embedding.norm; }},
+    {Slot::output_scale, OwnedBy::layer, [](C, S, L l) { return TensorShape{l.output_scale ? 1 : 0}; },
+     [](W w) -> const float*& { return w.layer->output_scale; }},
+    {Slot::gate_norm, OwnedBy::layer,
+     [](C, S, L l) {
+         const AttentionGate& gate = l.attention.gate;
+         const int64_t z = int64_t{l.attention.heads} * l.attention.value_width();
+         return TensorShape{gate.norms == 0 ? 0 : gate.norm_after ? z : z / gate.norms};
+     },
+     [](W w) -> const float*& { return w.layer->self.gate_norm; }},
+    {Slot::decay, OwnedBy::layer,
+     [](C c, S, L l) { return rates_of(c, l, l.attention.recurrence.has_value()); },
+     [](W w) -> Linear& { return w.layer->self.recurrence.decay; }},
+    {Slot::strength, OwnedBy::layer,
+     [](C c, S, L l) { return rates_of(c, l, l.attention.recurrence && !is_state_space(l)); },
+     [](W w) -> Linear& { return w.layer->self.recurrence.strength; }},
+    {Slot::decay_rate, OwnedBy::layer, [](C, S, L l) { return each_head_of(l); },
+     [](W w) -> const float*& { return w.layer->self.recurrence.decay_rate; }},
+    {Slot::step_bias, OwnedBy::layer, [](C, S, L l) { return each_head_of(l); },
+     [](W w) -> const float*& { return w.layer->self.recurrence.step_bias; }},
+    {Slot::skip, OwnedBy::layer,
+     [](C, S, L l) { return is_state_space(l) ? each_head_of(l) : TensorShape{}; },
+     [](W w) -> const float*& { return w.layer->self.recurrence.skip; }},
+    {Slot::mixer_kernel, OwnedBy::layer,
+     [](C, S, L l) {
+         const auto& r = l.attention.recurrence;
+         return r ? TensorShape{RecurrenceChannels::of(l.attention).count(), r->kernel} : TensorShape{};
+     },
+     [](W w) -> const float*& { return w.layer->self.recurrence.kernel; }},
+    {Slot::mixer_kernel_bias, OwnedBy::layer,
+     [](C, S, L l) {
+         const auto& r = l.attention.recurrence;
+         return r && r->kernel_bias ? TensorShape{RecurrenceChannels::of(l.attention).count()}
+                                    : TensorShape{};
+     },
+     [](W w) -> const float*& { return w.layer->self.recurrence.kernel_bias; }},
+};
+
+}  // namespace
+
+std::span<const SlotRow> later_slots() { return kLaterSlots; }
+
+std::vector<Linear*> matrices_of(ModelWeights& weights) {
+    constexpr Slot kTables[] = {
+        Slot::token_embedding, Slot::position_embedding, Slot::type_embedding, Slot::relative_embedding,
+        Slot::relative_key,    Slot::relative_query,     Slot::layer_table,    Slot::contact};
+    std::vector<Linear*> out;
+    const auto add = [&](OwnedBy owner, const TensorOwner& of) {
+        for (const SlotRow& row : slots())
+            if (const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&row.place);
+                place && row.owner == owner && !contains(kTables, row.slot))
+                out.push_back(&(*place)(of));
+    };
+    add(OwnedBy::model, {weights, weights.stacks.front()});
+    for (StackWeights& stack : weights.stacks) {
+        add(OwnedBy::stack, {weights, stack});
+        for (LayerWeights& layer : stack.layers) {
+            add(OwnedBy::layer, {weights, stack, &layer});
+            for (ExpertWeights& expert : layer.experts)
+                add(OwnedBy::expert, {weights, stack, &layer, &expert});
+        }
+    }
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,120 @@
+// Makes tensors that checkpoints store in another form.
+#include "model/loading/made_tensors.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/matrix.h"
+
+namespace headlight {
+
+Linear block_diagonal(WeightStore& store, const float* values, int64_t in, int64_t out, int64_t own) {
+    const int64_t outputs = out / (in / own);  // of each group
+    float* all = store.make(in * out);
+    std::fill(all, all + in * out, 0.0f);
+    for (int64_t o = 0; o < out; ++o) std::copy_n(values + o * own, own, all + o * in + o / outputs * own);
+    return Linear::of_floats(all, nullptr, in, out, WeightLayout::out_in);
+}
+
+Linear unfolded(WeightStore& store, const float* values, int64_t d, int64_t own, int64_t kernel) {
+    float* all = store.make(d * kernel * d);
+    std::fill(all, all + d * kernel * d, 0.0f);
+    for (int64_t o = 0; o < d; ++o)
+        for (int64_t i = 0; i < own; ++i)
+            for (int64_t j = 0; j < kernel; ++j)
+                all[(o * kernel + j) * d + o / own * own + i] = values[(o * own + i) * kernel + j];
+    return Linear::of_floats(all, nullptr, kernel * d, d, WeightLayout::out_in);
+}
+
+Linear scaled_outputs(WeightStore& store, const Linear& w, const float* by) {
+    if (!w) return w;
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in);
+    float *all = store.make(w.out * w.in), *bias = w.bias ? store.make(w.out) : nullptr;
+    for (int64_t o = 0; o < w.out; ++o) {
+        w.read(o, 0, w.in, all + o * w.in);
+        Eigen::Map<Eigen::RowVectorXf>(all + o * w.in, w.in) *= by[o];
+        if (bias) bias[o] = w.bias[o] * by[o];
+    }
+    return Linear::of_floats(all, bias, w.in, w.out, WeightLayout::out_in);
+}
+
+Linear plus_first_row(WeightStore& store, const Linear& table, const Linear& other) {
+    if (!table || !other) return table;
+    float* all = store.make(table.out * table.in);
+    Eigen::RowVectorXf added(table.in);
+    other.read(0, 0, table.in, added.data());
+    for (int64_t row = 0; row < table.out; ++row) {
+        Eigen::Map<Eigen::RowVectorXf> sum(all + row * table.in, table.in);
+        table.read(row, 0, table.in, sum.data());
+        sum += added;
+    }
+    return Linear::of_floats(all, nullptr, table.in, table.out, WeightLayout::out_in);
+}
+
+Linear without_joined(WeightStore& store, const Linear& w, int64_t own, const std::vector<Linear>& tables) {
+    std::vector<float> joined, row(w.in);
+    for (const Linear& table : tables) {
+        joined.resize(joined.size() + table.in);
+        table.read(0, 0, table.in, joined.data() + joined.size() - table.in);
+    }
+    HEADLIGHT_CHECK(own + isize(joined) == w.in);
+    float *all = store.make(own * w.out), *bias = store.make(w.out);
+    for (int64_t o = 0; o < w.out; ++o) {
+        w.read(o, 0, w.in, row.data());
+        std::copy_n(row.data(), own, all + o * own);
+        bias[o] =
+            std::inner_product(joined.begin(), joined.end(), row.begin() + own, w.bias ? w.bias[o] : 0.0f);
+    }
+    return Linear::of_floats(all, bias, own, w.out, WeightLayout::out_in);
+}
+
+Linear joined_by_head(WeightStore& store, const float* keys, const float* values, const KeysAndValues& of) {
+    const auto [heads, d_key, d_value, rank] = of;
+    const int64_t out = heads * (d_key + d_value);
+    float *all = store.make(out * rank), *to = all;
+    for (int64_t h = 0; h < heads; ++h) {
+        for (int64_t i = 0; i < d_key; ++i)
+            for (int64_t r = 0; r < rank; ++r) *to++ = keys[(h * rank + r) * d_key + i];
+        to = std::copy_n(values + h * d_value * rank, d_value * rank, to);
+    }
+    return Linear::of_floats(all, nullptr, rank, out, WeightLayout::out_in);
+}
+
+Linear part_of_groups(WeightStore& store, const Linear& whole, int64_t first, int64_t width, int64_t groups) {
+    Linear part = whole.columns(first, width * groups);
+    const int64_t all = whole.out / groups;
+    part.group = width;
+    part.group_stride = all * whole.stride;
+    if (!whole.bias) return part;
+    float* bias = store.make(width * groups);
+    for (int64_t i = 0; i < width * groups; ++i) bias[i] = whole.bias[i / width * all + first + i % width];
+    part.bias = bias;
+    return part;
+}
+
+void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole, const AttentionSpec& spec,
+                 Slot slot, Stored stored) {
+    if (!whole) return;
+    RecurrenceWeights& rates = into.recurrence;
+    const int64_t heads = spec.heads, groups = spec.recurrence->key_heads, d = spec.d_head,
+                  values = heads * spec.value_width(), keys = groups * d;
+    if (slot == Slot::mixer_rates) {
+        rates.strength = part_of_groups(store, whole, 0, heads / groups, groups);
+        rates.decay = part_of_groups(store, whole, heads / groups, heads / groups, groups);
+    } else if (stored == Stored::by_key_head) {
+        into.q = part_of_groups(store, whole, 0, d, groups);
+        into.k = part_of_groups(store, whole, d, d, groups);
+        into.v = part_of_groups(store, whole, 2 * d, values / groups, groups);
+        into.gate = part_of_groups(store, whole, 2 * d + values / groups, values / groups, groups);
+    } else {  // of a state space: gate, v, k, q, decay
+        into.gate = whole.columns(0, values);
+        into.v = whole.columns(values, values);
+        into.k = whole.columns(2 * values, keys);
+        into.q = whole.columns(2 * values + keys, keys);
+        rates.decay = whole.columns(2 * (values + keys), heads);
+    }
+}
+
+}  // namespace headlight

@@ -1,0 +1,41 @@
+// Makes tensors that checkpoints store in another form.
+#pragma once
+
+#include "model/loading/binder.h"
+
+namespace headlight {
+
+/// Spreads [out, own, 1] over a matrix that is 0 elsewhere: each group of outputs reads `own` inputs.
+Linear block_diagonal(WeightStore& store, const float* values, int64_t in, int64_t out, int64_t own);
+
+/// Spreads the kernels [d, own, kernel] of a convolution over a matrix [d, kernel · d] of the rows around a
+/// token, that is 0 where a group of outputs reads no input.
+Linear unfolded(WeightStore& store, const float* values, int64_t d, int64_t own, int64_t kernel);
+
+/// Multiplies each output, with its bias, by a number of its own.
+Linear scaled_outputs(WeightStore& store, const Linear& w, const float* by);
+
+/// Adds row 0 of another table to every row; returns the table as it is if one of them is missing.
+Linear plus_first_row(WeightStore& store, const Linear& table, const Linear& other);
+
+/// Returns the part of w, [out, own + joined], that reads the first `own` inputs; what it makes of the
+/// tables' rows 0, which fill the others, is in its bias.
+Linear without_joined(WeightStore& store, const Linear& w, int64_t own, const std::vector<Linear>& tables);
+
+/// Counts what joined_by_head joins.
+struct KeysAndValues {
+    int64_t heads, d_key, d_value, rank;
+};
+/// Returns the matrix of latents to the keys and values of one head after another, from keys [heads, rank,
+/// d_key] and values [heads, d_value, rank].
+Linear joined_by_head(WeightStore& store, const float* keys, const float* values, const KeysAndValues& of);
+
+/// Returns `width` outputs from `first` on of each of equal groups of outputs.
+Linear part_of_groups(WeightStore& store, const Linear& whole, int64_t first, int64_t width, int64_t groups);
+
+/// Splits what a recurrence makes of its input by one matrix: mixer_in, q, k, v and the gate, with the scores
+/// of decay in a state space; mixer_rates, the scores of strength and decay.
+void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole, const AttentionSpec& spec,
+                 Slot slot, Stored stored);
+
+}  // namespace headlight

@@ -1,0 +1,192 @@
+// Computes mixing matrices and their gradients.
+#include "model/mixers/mixing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/cast.h"
+#include "model/attention_products.h"
+
+namespace headlight {
+
+namespace {
+
+/// Holds the keys [first, first + count) of one head, with their rates.
+struct RatedKeys {
+    Matrix rows;
+    Index width;  // d_head
+
+    RatedKeys(const Rows& k, Index first, Index count)
+        : rows(k.middleRows(first, count)), width(k.cols() - kKeyRates) {}
+    const float* of(Index key) const { return rows.row(key).data(); }
+    float rate(Index key, KeyRate which) const { return rows(key, width + Index(which)); }
+    float decay(Index key) const { return std::exp(rate(key, KeyRate::decay)); }
+    float strength(Index key) const { return rate(key, KeyRate::strength); }
+};
+
+/// Holds r of some queries, transposed: [d_head, queries], so that steps of all of them go side by side.
+struct States {
+    Matrix r;
+    std::vector<float> products;  // r·k of each query
+    Index first_query;
+
+    States(Index width, Index queries, Index first)
+        : r(width, queries), products(queries), first_query(first) {
+        r.setZero();
+    }
+    /// Returns the first column whose query is not before this key.
+    Index from(Index key) const { return std::max<Index>(0, key - first_query); }
+    /// r·k, summed in ascending order of components.
+    void multiply(const float* key, Index from) {
+        std::fill(products.begin() + from, products.end(), 0.0f);
+        const Index count = r.cols() - from;
+        float* const out = products.data() + from;
+        for (Index c = 0; c < r.rows(); ++c) {
+            const float x = key[c];
+            const float* const own = r.row(c).data() + from;
+            for (Index i = 0; i < count; ++i) out[i] += own[i] * x;
+        }
+    }
+    /// r ← decay · (r − strength · (r·k) k).
+    void step(const float* key, float decay, float strength, Index from) {
+        const Index count = r.cols() - from;
+        float* const by = products.data() + from;
+        for (Index i = 0; i < count; ++i) by[i] *= strength;
+        for (Index c = 0; c < r.rows(); ++c) {
+            const float x = key[c];
+            float* const own = r.row(c).data() + from;
+            for (Index i = 0; i < count; ++i) own[i] = decay * (own[i] - by[i] * x);
+        }
+    }
+    void enter(Index query, const Rows& q, float scale) {
+        r.col(query - first_query) = q.row(query).transpose() * scale;
+    }
+};
+
+/// Calls step(states, key) for each key from the last query's back to the first, as the states come to it.
+template <class Step>
+void walk_back(const Rows& q, float scale, States& s, Index first_key, Index keys, const Step& step) {
+    const Index last = s.first_query + s.r.cols();  // one past the last query
+    for (Index j = std::min(last, first_key + keys) - 1; j >= first_key; --j) {
+        if (j >= s.first_query) s.enter(j, q, scale);
+        step(j - first_key, s.from(j));
+    }
+}
+
+void delta_matrix(float scale, const Rows& q, const RatedKeys& keys, Index first, Index first_key,
+                  MatrixRef out) {
+    States s(keys.width, out.rows(), first);
+    walk_back(q, scale, s, first_key, out.cols(), [&](Index key, Index from) {
+        s.multiply(keys.of(key), from);
+        for (Index i = from; i < out.rows(); ++i) out(i, key) = keys.strength(key) * s.products[size_t(i)];
+        s.step(keys.of(key), keys.decay(key), keys.strength(key), from);
+    });
+}
+
+/// Multiplies row i by β_j e^{a_{j+1} + … + a_i}; later keys become 0.
+void apply_rates(const RatedKeys& keys, Index first, Index first_key, MatrixRef out) {
+    for (Index i = 0; i < out.rows(); ++i) {
+        const Index own = first + i - first_key;
+        double decayed = 1;
+        for (Index j = out.cols() - 1; j > own; --j) out(i, j) = 0;
+        for (Index j = std::min(own, out.cols() - 1); j >= 0; --j) {
+            out(i, j) *= float(decayed) * keys.strength(j);
+            decayed *= double(keys.decay(j));
+        }
+    }
+}
+
+void state_space_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k,
+                        const RatedKeys& keys, Index first, Index first_key, MatrixRef out) {
+    const Matrix scaled = q.middleRows(first, out.rows()) * rule.scale;
+    multiply_keys(scaled, k.columns(0, keys.width), narrow<int>(first_key), out);
+    apply_rates(keys, first, first_key, out);
+    for (Index i = 0; i < out.rows(); ++i)
+        if (const Index own = first + i - first_key; own >= 0 && own < out.cols())
+            out(i, own) += rule.recurrence->skip[size_t(head)];
+}
+
+/// Propagates through the delta rule of a few queries.
+void delta_vjp(float scale, const Rows& q, const RatedKeys& keys, Index first, Index first_key,
+               ConstMatrixRef by, MatrixRef by_q, MatrixRef by_k) {
+    const Index d = keys.width, queries = by.rows(), count = by.cols();
+    States s(d, queries, first);
+    std::vector<Matrix> before(static_cast<size_t>(count));  // r as it comes to each key
+    walk_back(q, scale, s, first_key, count, [&](Index key, Index from) {
+        s.multiply(keys.of(key), from);
+        before[size_t(key)] = s.r;
+        s.step(keys.of(key), keys.decay(key), keys.strength(key), from);
+    });
+    Matrix back = Matrix::Zero(d, queries);  // gradient by r behind a key
+    for (Index key = 0; key < count; ++key) {
+        const Eigen::Map<const Vector> k(keys.of(key), d);
+        const float decay = keys.decay(key), strength = keys.strength(key);
+        for (Index i = s.from(first_key + key); i < queries; ++i) {
+            const auto r = before[size_t(key)].col(i);
+            const Vector behind = back.col(i);
+            const float product = r.dot(k), back_k = behind.dot(k);
+            const float by_written = by(i, key) - decay * back_k, by_product = strength * by_written;
+            by_k(key, d + Index(KeyRate::decay)) += decay * (behind.dot(r) - strength * product * back_k);
+            by_k(key, d + Index(KeyRate::strength)) += product * by_written;
+            by_k.row(key).head(d) += (by_product * r - strength * product * decay * behind).transpose();
+            back.col(i) = decay * behind + by_product * k;
+            if (first + i == first_key + key) by_q.row(i) += scale * back.col(i).transpose();
+        }
+    }
+}
+
+void state_space_vjp(const AttentionRule& rule, const Rows& q, const RatedKeys& keys, Index first,
+                     Index first_key, ConstMatrixRef by, MatrixRef by_q, MatrixRef by_k) {
+    const Index d = keys.width;
+    Vector moved(by.cols());  // gradient by the logarithm of each entry
+    for (Index i = 0; i < by.rows(); ++i) {
+        const Vector own = q.row(first + i).transpose() * rule.scale;
+        double decayed = 1;
+        moved.setZero();
+        const Index last = std::min(first + i - first_key, by.cols() - 1);
+        for (Index j = last; j >= 0; --j) {
+            const Eigen::Map<const Vector> k(keys.of(j), d);
+            const float weight = float(decayed) * keys.strength(j), g = by(i, j), product = own.dot(k);
+            by_q.row(i) += rule.scale * g * weight * k.transpose();
+            by_k.row(j).head(d) += g * weight * own.transpose();
+            by_k(j, d + Index(KeyRate::strength)) += g * float(decayed) * product;
+            moved[j] = g * weight * product;
+            decayed *= double(keys.decay(j));
+        }
+        float sum = 0;  // over the keys before j, whose entries its decay multiplies
+        for (Index j = 0; j <= last; ++j) {
+            by_k(j, d + Index(KeyRate::decay)) += sum;
+            sum += moved[j];
+        }
+    }
+}
+
+}  // namespace
+
+void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
+                   int first_key, MatrixRef out) {
+    HEADLIGHT_CHECK(rule.recurrence && k.cols() == q.cols() + kKeyRates &&
+                    first_key + out.cols() <= k.rows() && first + out.rows() <= q.rows());
+    const RatedKeys keys(k, first_key, out.cols());
+    if (rule.recurrence->kind == RecurrenceSpec::Kind::state_space)
+        return state_space_matrix(rule, head, q, k, keys, first, first_key, out);
+    out.setZero();
+    delta_matrix(rule.scale, q, keys, first, first_key, out);
+}
+
+void mixing_vjp(const AttentionRule& rule, const Rows& q, const Rows& k, int first, int first_key,
+                ConstMatrixRef by_matrix, MatrixRef by_q, MatrixRef by_k) {
+    HEADLIGHT_CHECK(rule.recurrence && by_matrix.cols() == by_k.rows() && by_matrix.rows() == by_q.rows());
+    const RatedKeys keys(k, first_key, by_matrix.cols());
+    if (rule.recurrence->kind == RecurrenceSpec::Kind::state_space)
+        return state_space_vjp(rule, q, keys, first, first_key, by_matrix, by_q, by_k);
+    constexpr Index kQueries = 8;  // memory: keys · d_head · queries
+    for (Index at = 0; at < by_matrix.rows(); at += kQueries) {
+        const Index count = std::min(kQueries, by_matrix.rows() - at);
+        delta_vjp(rule.scale, q, keys, first + at, first_key, by_matrix.middleRows(at, count),
+                  by_q.middleRows(at, count), by_k);
+    }
+}
+
+}  // namespace headlight

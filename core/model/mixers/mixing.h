@@ -1,0 +1,30 @@
+// Mixing matrices: what a recurrence makes of a text, written as a token × token matrix M whose product with
+// the values is the recurrence's output, exactly. Signed, lower triangular; rows do not sum to 1.
+//
+// With decay e^a and strength β of each token, and r = scale · q_i before key i:
+//   delta rule (gated delta net, Yang et al. 2025): M_ij = β_j r·k_j, then r ← e^{a_j} (r − β_j (r·k_j) k_j),
+//     for j = i … 0: the state S_j = e^{a_j} (I − β_j k_j k_jᵀ) S_{j−1} + β_j k_j v_jᵀ read from the right;
+//   state space (Mamba-2, Dao and Gu 2024): M_ij = β_j q_i·k_j e^{a_{j+1} + … + a_i}, β the step Δ, and
+//     D added on the diagonal.
+#pragma once
+
+#include "base/matrix.h"
+#include "base/rows.h"
+#include "model/attention.h"
+
+namespace headlight {
+
+/// Places a key's rates behind its d_head components.
+inline constexpr int kKeyRates = 2;
+enum class KeyRate { decay, strength };  // a ≤ 0, β
+
+/// M[rows, keys] of one head for queries from `first` on and the keys from `first_key` on, 0 at later keys;
+/// q: [n, d_head], k: [n, d_head + kKeyRates]. Bit for bit the same whatever rows are asked for together.
+void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
+                   int first_key, MatrixRef out);
+
+/// Adds to the gradients by q[rows, d_head], and by k[keys, d_head + kKeyRates], given that by M[rows, keys].
+void mixing_vjp(const AttentionRule& rule, const Rows& q, const Rows& k, int first, int first_key,
+                ConstMatrixRef by_matrix, MatrixRef by_q, MatrixRef by_k);
+
+}  // namespace headlight

@@ -1,0 +1,41 @@
+// Makes what a recurrence reads (model/mixers/mixing.h) from a block's input x: q, k and v through a
+// convolution over the last tokens and SiLU, and each token's decay and strength.
+#pragma once
+
+#include "model/backward/gradient_rows.h"
+#include "model/mixers/latent.h"
+#include "model/pass.h"
+
+namespace headlight {
+
+/// Holds the channels of q, k and v as projected, and where the kernels of each begin.
+struct RecurrenceChannels {
+    int64_t q = 0, k = 0, v = 0;
+    int64_t first_q = 0, first_k = 0, first_v = 0;
+    int64_t count() const { return q + k + v; }
+    static RecurrenceChannels of(const AttentionSpec& spec);
+};
+
+/// Returns how many tokens before a row its q, k and v read.
+inline int recurrence_reach(const AttentionSpec& spec) {
+    return spec.recurrence ? spec.recurrence->kernel - 1 : 0;
+}
+
+/// q [rows, heads · d_head], k [rows, heads · key_width], v [rows, heads · d_value] of the rows of x behind
+/// the first `before`, which the convolution reads.
+QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights& w, ConstMatrixRef x,
+                               Index before, ThreadPool& pool);
+
+/// Holds a gradient by x; a row reaches the tokens before it too.
+struct RecurrenceGradients {
+    Matrix x;
+    GradientRows rows;
+};
+
+/// Propagates the gradients by q, whose rows are `queries`, and by k and v, whose rows are `keys`, to x, of
+/// all tokens.
+RecurrenceGradients recurrence_vjp(const AttentionSpec& spec, const AttentionWeights& w, const Matrix& x,
+                                   const Matrix& by_q, const GradientRows& queries, const Matrix& by_k,
+                                   const Matrix& by_v, const GradientRows& keys, ThreadPool& pool);
+
+}  // namespace headlight
