@@ -34,10 +34,10 @@ Result<ChosenAxes> chosen_axes(const Trace& trace, int block, const FigureStyle&
                                const std::vector<std::string>& query_labels,
                                const std::vector<std::string>& key_labels) {
     const AttentionBlock where = trace.config().block(block);
-    const bool alike = where.stack == where.key_stack();
+    const bool alike = where.stack == where.key_stack;
     ChosenAxes out;
     TRY(out.queries, choose(trace.request.inputs[where.stack], query_labels, style.tokens, style.join_words));
-    TRY(out.keys, choose(trace.request.inputs[where.key_stack()], key_labels,
+    TRY(out.keys, choose(trace.request.inputs[where.key_stack], key_labels,
                          style.keys.empty() && alike ? style.tokens : style.keys, style.join_words));
     return out;
 }
@@ -51,9 +51,9 @@ Status choose_tokens(NumberTable& table, const Trace& trace, int block, const Fi
     constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
     if (style.tokens.empty() && style.keys.empty() && !style.join_words) return success();
     TRY(const ChosenAxes axes, chosen_axes(trace, block, style, table.rows, table.columns));
-    const Matrix masked = table.values.array().isNaN().select(-1.0f, table.values);
+    const Matrix masked = table.values.array().isNaN().select(kMasked, table.values);
     const Matrix chosen = chosen_weights(masked, axes, style);
-    table.values = (chosen.array() < 0).select(kNone, chosen);
+    table.values = (chosen.array() <= kMasked).select(kNone, chosen);
     table.rows = axes.queries.labels;
     table.columns = axes.keys.labels;
     return success();

@@ -71,9 +71,12 @@ void shape_level(ColorBarShape& out, const ColorBar& bar, const ColorBarPlace& p
 }  // namespace
 
 ColorBar weight_bar(const Colormap& colors, const Shades& shades) {
-    ColorBar out{&colors, {}, shades.row().legend};
-    for (const float place : {0.0f, 0.25f, 0.5f, 0.75f, 1.0f})
-        out.ticks.push_back({place, tick_text(double(shades.weight_at(place)), double(shades.brightest(1)))});
+    ColorBar out{&colors, {}, shades.is_signed ? "mixing" : shades.row().legend};
+    for (const float place : {0.0f, 0.25f, 0.5f, 0.75f, 1.0f}) {
+        const char* plus = shades.is_signed && place > 0.5f ? "+" : "";
+        out.ticks.push_back(
+            {place, plus + tick_text(double(shades.weight_at(place)), double(shades.brightest(1)))});
+    }
     return out;
 }
 

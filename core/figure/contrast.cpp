@@ -56,6 +56,10 @@ float Shades::brightest(float row_largest) const {
 float Shades::place(float weight, float row_largest) const {
     if (std::isnan(weight)) return weight;
     const float top = brightest(row_largest);
+    if (is_signed) {
+        const float share = std::clamp(std::abs(weight) / std::max(top, kSmallest), 0.0f, 1.0f);
+        return 0.5f + std::copysign(0.5f * (row().curve == Curve::root ? std::sqrt(share) : share), weight);
+    }
     if (weight <= 0 || top <= 0) return weight > 0 ? 1.0f : 0.0f;
     const Curve curve = row().curve;
     if (curve == Curve::log)
@@ -68,13 +72,19 @@ float Shades::place(float weight, float row_largest) const {
 
 float Shades::weight_at(float place) const {
     const float top = brightest(1);
+    if (is_signed) {
+        const float share = 2 * place - 1;
+        return top * (row().curve == Curve::root ? share * std::abs(share) : share);
+    }
     if (row().curve == Curve::log) return kLogFloor * std::pow(std::max(top, kLogFloor) / kLogFloor, place);
     return top * (row().curve == Curve::root ? place * place : place);
 }
 
-Shades shades_of(Contrast wanted, const Matrix& weights) {
-    Shades s{resolve_contrast(wanted, std::max(weights.rows(), weights.cols())), 0, 0};
-    if (weights.size() > 0) s.largest = std::max(weights.maxCoeff(), 0.0f);
+Shades shades_of(Contrast wanted, const Matrix& weights, bool is_signed) {
+    Shades s{is_signed ? signed_contrast(wanted)
+                       : resolve_contrast(wanted, std::max(weights.rows(), weights.cols())),
+             0, 0, is_signed};
+    s.largest = largest_entry(weights);
     if (s.contrast == Contrast::percentile) s.percentile = percentile_99(weights);
     return s;
 }

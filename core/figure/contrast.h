@@ -38,6 +38,9 @@ Contrast resolve_contrast(Contrast wanted, Index tokens);
 struct Shades {
     Contrast contrast = Contrast::range;  // never automatic
     float largest = 1, percentile = 1;    // of its weights
+    /// Mixing matrices: 0 is at the middle, and sizes rise from it by their square root; straight if the
+    /// contrast is linear or the true range.
+    bool is_signed = false;
 
     float brightest(float row_largest) const;
     /// Returns the position of a weight (NaN for NaN), given the largest of its row.
@@ -48,6 +51,11 @@ struct Shades {
 };
 
 /// Makes the shades of a whole picture: resolves `wanted` for its number of tokens, and measures its weights.
-Shades shades_of(Contrast wanted, const Matrix& weights);
+Shades shades_of(Contrast wanted, const Matrix& weights, bool is_signed = false);
+
+/// Returns the contrast of a signed picture, which has no other than these two.
+inline Contrast signed_contrast(Contrast wanted) {
+    return wanted == Contrast::linear || wanted == Contrast::range ? Contrast::range : Contrast::root;
+}
 
 }  // namespace headlight

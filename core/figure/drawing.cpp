@@ -115,6 +115,22 @@ Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name,
     return pixels_of(surface.get(), drawing.page.dpi, alpha);
 }
 
+/// Draws pages of a PDF, each of its own size.
+Status draw_pages(OutputFile& out, std::span<const Drawing> pages, const std::string& name) {
+    const auto points = [](double pixels) { return pixels * kPointsPerPixel; };
+    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
+        write_bytes, &out, points(pages[0].page.width), points(pages[0].page.height)));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
+                                   "2000-01-01T00:00:00Z");  // same bytes on every run
+    for (const Drawing& page : pages) {
+        cairo_pdf_surface_set_size(surface.get(), points(page.page.width), points(page.page.height));
+        TRY_STATUS(draw_on(surface.get(), page, kPointsPerPixel, name));
+        cairo_surface_show_page(surface.get());
+    }
+    cairo_surface_finish(surface.get());
+    return success();
+}
+
 }  // namespace
 
 Status check_page_size(const Drawing& drawing) {
@@ -132,29 +148,13 @@ Status draw_png(OutputFile& out, const Drawing& drawing, const std::string& name
 }
 
 Status draw_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
-    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
-        write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
-    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
-                                   "2000-01-01T00:00:00Z");  // same bytes on every run
-    TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, name));
-    cairo_surface_finish(surface.get());
-    return success();
+    return draw_pages(out, {&drawing, 1}, name);
 }
 
 Status write_pdf(const std::filesystem::path& path, std::span<const Drawing> pages) {
     HEADLIGHT_CHECK(!pages.empty());
     TRY(const auto out, OutputFile::create(path));
-    const auto points = [](double pixels) { return pixels * kPointsPerPixel; };
-    const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
-        write_bytes, out.get(), points(pages[0].page.width), points(pages[0].page.height)));
-    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
-                                   "2000-01-01T00:00:00Z");  // same bytes on every run
-    for (const Drawing& page : pages) {
-        cairo_pdf_surface_set_size(surface.get(), points(page.page.width), points(page.page.height));
-        TRY_STATUS(draw_on(surface.get(), page, kPointsPerPixel, display_path(path)));
-        cairo_surface_show_page(surface.get());
-    }
-    cairo_surface_finish(surface.get());
+    TRY_STATUS(draw_pages(*out, pages, display_path(path)));
     return out->commit();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/cast.h"
 #include "figure/file_formats.h"
+#include "trace/large_pattern.h"
 
 namespace headlight {
 
@@ -32,7 +33,17 @@ int label_step(double cell, double apart) {
     return kOneLabel;
 }
 
+const Colormap& page_colormap(const FigureOptions& o, const Shades& shades) {
+    return shades.is_signed ? signed_colormap(false) : colormap(o.colormap, false);
+}
+
 namespace {
+
+Vector largest_of_rows(const Matrix& w) {
+    Vector out(w.rows());
+    for (Index r = 0; r < w.rows(); ++r) out[r] = largest_entry(w.row(r));
+    return out;
+}
 
 constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors
 
@@ -40,14 +51,14 @@ constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors
 std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high,
                                                                          const FigureOptions& o,
                                                                          const Shades& shades) {
-    const Colormap& map = colormap(o.colormap, false);
+    const Colormap& map = page_colormap(o, shades);
     const bool in_rows = o.queries == Axis::rows;
     const Index down = in_rows ? w.rows() : w.cols(), across = in_rows ? w.cols() : w.rows();
     std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> image(
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, wide, high), cairo_surface_destroy);
     unsigned char* data = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
-    const Vector row_largest = w.rowwise().maxCoeff();
+    const Vector row_largest = largest_of_rows(w);
     const auto covered = [](int pixel, int pixels, Index cells) {
         const Index first = pixel * cells / pixels;
         return std::pair{first, std::max(first + 1, (pixel + 1) * cells / pixels)};
@@ -57,15 +68,16 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
         const auto [top, bottom] = covered(y, high, down);
         for (int x = 0; x < wide; ++x) {
             const auto [left, right] = covered(x, wide, across);
-            float max = -1, of_row = 1;
+            float max = kMasked, of_row = 1;
             for (Index r = top; r < bottom; ++r)
                 for (Index c = left; c < right; ++c) {
                     const float v = in_rows ? w(r, c) : w(c, r);
-                    if (v <= max) continue;
+                    if (stronger(max, v) == max) continue;
                     max = v;
                     of_row = row_largest[in_rows ? r : c];
                 }
-            const Rgb color = max < 0 ? Rgb{0xEE, 0xF0, 0xF2} : color_of(map, shades.place(max, of_row));
+            const Rgb color =
+                is_masked(max) ? Rgb{0xEE, 0xF0, 0xF2} : color_of(map, shades.place(max, of_row));
             row[x] = static_cast<uint32_t>(color.r << 16 | color.g << 8 | color.b);
         }
     }
@@ -120,12 +132,12 @@ struct PageCells {
 
 /// Returns the colors of all cells, 0 … 255; −1: masked.
 std::vector<int> color_indices(const PageCells& cells, const Shades& shades) {
-    const Vector row_largest = cells.w.rowwise().maxCoeff();
+    const Vector row_largest = largest_of_rows(cells.w);
     std::vector<int> out;
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
             const float v = cells.at(r, c);
-            out.push_back(v < 0 ? -1 : color_index(shades.place(v, row_largest[cells.query(r, c)])));
+            out.push_back(is_masked(v) ? -1 : color_index(shades.place(v, row_largest[cells.query(r, c)])));
         }
     return out;
 }
@@ -159,15 +171,16 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
 }
 
 void draw_dots(Canvas& canvas, const PageCells& cells, const Shades& shades, const Colormap& map) {
-    const Vector row_largest = cells.w.rowwise().maxCoeff();
+    const Vector row_largest = largest_of_rows(cells.w);
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
             const float v = cells.at(r, c), place = shades.place(v, row_largest[cells.query(r, c)]);
-            if (!(v >= 0) || std::isnan(place)) continue;
+            if (is_masked(v) || std::isnan(place)) continue;
+            const float size = shades.is_signed ? std::abs(2 * place - 1) : place;
             canvas.set_color(color_of(map, place));
             cairo_new_sub_path(canvas.cairo());
             cairo_arc(canvas.cairo(), cells.x + cells.cell * (double(c) + 0.5),
-                      cells.y + cells.cell * (double(r) + 0.5), cells.cell * 0.47 * std::sqrt(place), 0,
+                      cells.y + cells.cell * (double(r) + 0.5), cells.cell * 0.47 * std::sqrt(size), 0,
                       2 * M_PI);
             cairo_fill(canvas.cairo());
         }
@@ -181,7 +194,7 @@ void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double ce
         return draw_as_picture(canvas, w, x, y, cell, o, shades);
     const PageCells cells{w, o.queries, x, y, cell, cell >= 12 ? 0.75 : 0};
     std::vector<int> indices = color_indices(cells, shades);
-    const Colormap& map = colormap(o.colormap, false);
+    const Colormap& map = page_colormap(o, shades);
     if (o.marks == Marks::dots) {
         draw_dots(canvas, cells, shades, map);
         std::replace_if(

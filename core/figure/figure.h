@@ -62,7 +62,10 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options
 /// Returns the factor of lengths in points: 1 at the usual font size.
 inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
-/// Draws weights[queries, keys] with square cells, as one picture if finer than the page. < 0: masked.
+/// Returns the colors of weights on a page: the chosen ones, or those of signed values.
+const Colormap& page_colormap(const FigureOptions& options, const Shades& shades);
+
+/// Draws weights[queries, keys] with square cells, as one picture if finer than the page. kMasked: masked.
 void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
                   const FigureOptions& options, const Shades& shades);
 

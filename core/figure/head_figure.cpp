@@ -11,6 +11,7 @@
 #include "figure/color_bar.h"
 #include "figure/figure.h"
 #include "figure/methods.h"
+#include "trace/large_pattern.h"
 
 namespace headlight {
 
@@ -23,13 +24,13 @@ constexpr double kLabelStep = 1.2, kLeastLabel = 0.75, kAlmost = 0.999;
 Matrix weights_of(const Trace& trace, const FigureOptions& o) {
     if (o.group) return combined_pattern(trace, *o.group, o.drop_sink);
     Matrix own = masked_pattern(trace, o.block, o.head);
-    return o.drop_sink ? without_first_key(std::move(own)) : own;
+    return o.drop_sink ? without_first_key(std::move(own), trace.is_mixing(o.block)) : own;
 }
 
 Result<ChosenAxes> choose_axes(const Trace& trace, const FigureOptions& o) {
     const AttentionBlock block = trace.config().block(o.block);
     return chosen_axes(trace, o.block, o, token_labels(trace, block.stack),
-                       token_labels(trace, block.key_stack()));
+                       token_labels(trace, block.key_stack));
 }
 
 std::vector<std::string> short_labels(std::vector<std::string> labels) {
@@ -161,28 +162,32 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
                  const Shades& shades) {
     const double font = std::min(l.font, l.cell * 0.36);
     if (font < 3) return;
-    const Colormap& map = colormap(o.colormap, false);
+    const Colormap& map = page_colormap(o, shades);
     for (Index q = 0; q < weights.rows(); ++q)
         for (Index k = 0; k < weights.cols(); ++k) {
-            if (!(weights(q, k) >= 0.005f)) continue;
-            const Rgb back = color_of(map, shades.place(weights(q, k), weights.row(q).maxCoeff()));
+            const float w = weights(q, k);
+            if (is_masked(w) || !(std::abs(w) >= 0.005f)) continue;
+            const Rgb back = color_of(map, shades.place(w, largest_entry(weights.row(q))));
             const bool dark =
                 o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
             const double x = l.left + l.cell * (double(o.queries == Axis::rows ? k : q) + 0.5),
                          y = l.top + l.cell * (double(o.queries == Axis::rows ? q : k) + 0.5);
-            canvas.text(x, y, decimals(double(weights(q, k)), 2), font, Face::mono,
-                        dark ? PageColors{}.page : PageColors{}.text, Align::center);
+            canvas.text(x, y, (shades.is_signed && w > 0 ? "+" : "") + decimals(double(w), 2), font,
+                        Face::mono, dark ? PageColors{}.page : PageColors{}.text, Align::center);
         }
 }
 
 std::string automatic_caption(const Trace& trace, const FigureOptions& o, const Shades& shades) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") +
                       ", contrast: " + shades.row().label + ".";
+    if (trace.is_mixing(o.block))
+        out += " A mixing matrix: signed, and its rows do not sum to 1; times the values it is the head's z.";
     if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
     if (!o.group) out += fully_masked_note(trace, o.block, o.head);
     if (o.group && o.group->by == Combine::max)
         out += " Each weight is the largest that any of the heads has.";
-    if (o.drop_sink) out += " First token hidden, rows renormalized.";
+    if (o.drop_sink)
+        out += trace.is_mixing(o.block) ? " First token hidden." : " First token hidden, rows renormalized.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
     return out;
@@ -230,7 +235,7 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
     const Matrix weights = chosen_weights(weights_of(*trace, o), axes, o);
     Labels labels{short_labels(axes.queries.labels), short_labels(axes.keys.labels)};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
-    const Shades shades = shades_of(o.contrast, weights);
+    const Shades shades = shades_of(o.contrast, weights, trace->is_mixing(o.block));
     const Layout one = arrange(o, labels);
     const auto caption = lines_under(*trace, o, shades, one.width - one.left - kMargin);
     const Layout l = caption.size() == 1 ? one : arrange(o, labels, caption.size());
@@ -245,7 +250,7 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
                        if (o.labels) draw_labels(canvas, l, labels);
                        if (o.labels && o.axis_titles) draw_axis_titles(canvas, o, l, labels);
                        if (o.labels && o.color_bar)
-                           draw_color_bar(canvas, weight_bar(colormap(o.colormap, false), shades),
+                           draw_color_bar(canvas, weight_bar(page_colormap(o, shades), shades),
                                           {.x = l.left + wide + 18 * l.zoom,
                                            .y = l.top,
                                            .length = std::max(high, 60.0),

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "trace/large_pattern.h"
 
 namespace headlight {
 
@@ -31,20 +32,25 @@ AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
 
 int HeadPicture::strongest_key(int query) const {
     Index key = 0;
-    levels[0].row(query / step).maxCoeff(&key);
+    const auto row = levels[0].row(query / step);
+    for (Index k = 1; k < row.size(); ++k)
+        if (stronger(row[key], row[k]) != row[key]) key = k;
     return narrow<int>(key) * step;
 }
 
 int HeadPicture::strongest_query(int key) const {
     Index query = 0;
-    levels[0].col(key / step).maxCoeff(&query);
+    const auto column = levels[0].col(key / step);
+    for (Index q = 1; q < column.size(); ++q)
+        if (stronger(column[query], column[q]) != column[query]) query = q;
     return narrow<int>(query) * step;
 }
 
 Matrix picture_rows(const Trace& trace, const PictureRequest& request, int first, int rows) {
     if (request.group) return combined_pattern_rows(trace, *request.group, first, rows, request.sink_dropped);
     Matrix weights = masked_pattern_rows(trace, request.block, request.head, first, rows);
-    return request.sink_dropped ? without_first_key(std::move(weights)) : weights;
+    return request.sink_dropped ? without_first_key(std::move(weights), trace.is_mixing(request.block))
+                                : weights;
 }
 
 Matrix halve(const Matrix& values) { return max_pool(values, 2, 2); }
@@ -58,8 +64,10 @@ HeadPicture make_picture(const Trace& trace, const PictureRequest& request, Thre
     p.levels.push_back(max_pool_squares(queries, keys, p.step, pool, [&](int first, int rows) {
         return picture_rows(trace, request, first, rows);
     }));
-    p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
-    p.largest = p.levels[0].maxCoeff();
+    p.is_mixing = trace.is_mixing(request.block);
+    p.row_largest.resize(1, p.levels[0].rows());
+    for (Index q = 0; q < p.levels[0].rows(); ++q) p.row_largest(0, q) = largest_entry(p.levels[0].row(q));
+    p.largest = largest_entry(p.levels[0]);
     p.percentile = percentile_99(p.levels[0]);
     while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
     return p;
@@ -93,7 +101,7 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 
 AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
     const ModelConfig& c = s.model->config;
-    if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
+    if (c.decoder().cross()) return best_aligned_head(*s.trace, pool);
     constexpr float kInduction = 0.5f, kRests = 0.5f;
     const auto score = [&](size_t index) {
         const auto of = [&](const char* name) {

@@ -28,14 +28,15 @@ struct PictureRequest {
     bool operator==(const PictureRequest&) const = default;
 };
 
-/// Holds weights ready to upload: levels[0] is the pattern with −1 where masked, each further level max-pools
-/// 2 × 2. For a text too long for that, levels[0] max-pools step × step weights.
+/// Holds weights to show: levels[0] is the pattern with kMasked where masked, each further level max-pools 2
+/// × 2 by size. For a text too long for that, levels[0] max-pools step × step weights.
 struct HeadPicture : PictureRequest {
     Serial serial;
     int step = 1;
     std::vector<Matrix> levels;
     Matrix row_largest;                 // [1, queries]
-    float largest = 0, percentile = 0;  // percentile: the 99th
+    float largest = 0, percentile = 0;  // of sizes; percentile: the 99th
+    bool is_mixing = false;             // signed: Trace::is_mixing
 
     float at(int query, int key) const { return levels[0](query / step, key / step); }
     float largest_of_row(int query) const { return row_largest(0, query / step); }
@@ -100,7 +101,7 @@ struct SentenceResult {
         return labels[model->config.block(block).stack];
     }
     const std::vector<std::string>& key_labels(int block) const {
-        return labels[model->config.block(block).key_stack()];
+        return labels[model->config.block(block).key_stack];
     }
 };
 
@@ -127,7 +128,7 @@ struct RunAnswer {
 /// Max-pools 2 × 2 blocks; an odd last row or column is pooled alone.
 Matrix halve(const Matrix& values);
 
-/// [rows, keys] of what a picture shows, for queries from `first` on; −1 where masked.
+/// [rows, keys] of what a picture shows, for queries from `first` on; kMasked where masked.
 Matrix picture_rows(const Trace& trace, const PictureRequest& asked, int first, int rows);
 
 /// `side`: maximum side of levels[0].

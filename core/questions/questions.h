@@ -31,6 +31,7 @@
 #include "analysis/patching/effects.h"
 #include "analysis/patching/explanation.h"
 #include "analysis/patching/patch_map.h"
+#include "analysis/prediction/experts.h"
 #include "analysis/prediction/lens.h"
 #include "analysis/prediction/token_choices.h"
 #include "learn/lessons/judge.h"
@@ -75,6 +76,8 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<ProjectionRequest, answer_projection>{},
                                       QuestionRow<LensRequest, answer_lens>{},
                                       QuestionRow<AttributionRequest, answer_attribution>{},
+                                      QuestionRow<ExpertRoutesRequest, answer_expert_routes>{},
+                                      QuestionRow<ExpertsRequest, answer_experts>{},
                                       QuestionRow<GraphRequest, answer_graph>{},
                                       QuestionRow<RolloutRequest, answer_rollout>{},
                                       QuestionRow<HeadMapRequest, answer_head_map>{},

@@ -7,6 +7,7 @@
 #include "analysis/attention/steps.h"
 #include "analysis/circuits/head_matrices.h"
 #include "base/check.h"
+#include "model/head_weights.h"
 
 namespace headlight {
 
@@ -19,9 +20,13 @@ struct ChainMaker {
     const ModelConfig& c = trace.config();
     const AttentionBlock at = c.block(request.block);
     const AttentionWeights& w = trace.weights(request.block);
+    const int makes_keys = c.key_block(request.block);
+    const Norm& norm_of_keys = trace.weights(makes_keys).norm;
+    const HeadWeights of_head{*trace.model, {request.block, request.head}};
     const LayerWeights& layer = trace.model->weights.stacks[at.stack].layers[at.layer];
-    const bool after = c.norm_place == NormPlace::after, cross = at.kind == AttentionKind::cross;
-    const Index d = c.d_head(request.block), kv = trace.rule(request.block).kv_head(request.head);
+    const bool after = c.layer_of(request.block).norms_sum(), cross = at.kind == AttentionKind::cross;
+    const AttentionSpec& spec = c.attention(request.block);
+    const Index d = spec.value_width();
     const ZBy z_made_by = z_by(trace.rule(request.block), request.head, request.query);
     const OutBy out_made_by = out_by(trace.rule(request.block), request.query);
     BlockChain out = {};
@@ -33,67 +38,98 @@ struct ChainMaker {
     Vector normalized(const Norm& norm, const Vector& x) const {
         return apply_norm(c, norm, x.transpose(), pool).row(0).transpose();
     }
-    /// Returns the residual stream at a token of the block's own stack.
-    Vector stream(int token) const {
+    /// Returns the residual stream at a token of the block's own stack, as the block's queries or keys read
+    /// it.
+    Vector stream(int token, bool keys = false) const {
         if (cross) return trace.resid_before(request.block, pool).row(token).transpose();
-        return trace.stack(at.stack).layers[at.layer]->resid_pre.row(token).transpose();
+        const int layer_read = keys ? c.block(makes_keys).layer : at.layer;
+        return trace.stack(at.stack).layers[layer_read]->resid_pre.row(token).transpose();
     }
     /// Adds a token's vector as the block reads it, and its norm if there is one; returns the block's input.
     Vector entering(ChainStep in, ChainStep norm, bool source, int token) {
-        Vector x =
-            source ? Vector(trace.stack(at.key_stack()).normalized.row(token).transpose()) : stream(token);
+        const bool keys = in == ChainStep::key_in;
+        Vector x = source ? Vector(trace.stack(at.key_stack).normalized.row(token).transpose())
+                          : stream(token, keys);
         add(in, source ? "encoder's" : "E", source ? "what the encoder left" : "residual stream", x);
-        if (after || source || !w.norm) return x;
-        x = normalized(w.norm, x);
+        const Norm& read = keys ? norm_of_keys : w.norm;
+        if (after || source || !read) return x;
+        x = normalized(read, x);
         add(norm, norm_name(), "norm of E", x);
         return x;
     }
-    Vector projected(const Linear& matrix, const Vector& x) const {
-        Matrix y(1, matrix.out);
-        apply_linear(pool, x.transpose(), matrix, y);
-        return y.row(0).transpose();
-    }
     bool rotates() const {
-        return !cross && c.positions == PositionScheme::rotary && !trace.rule(request.block).positions.off;
+        return !cross && spec.positions_vectors() && !trace.rule(request.block).positions.off;
     }
-    /// Adds q or k from the block's input to the vector of the score, which the trace holds.
-    void add_head(ChainStep first, const char* name, const char* formula, const Linear& matrix,
-                  const Norm& norm, const Vector& x, const Vector& in_score) {
-        const auto step = [&](int offset) {
-            return static_cast<ChainStep>(static_cast<int>(first) + offset);
+    /// Returns y rotated by the position of a token.
+    Vector rotated(const Vector& y, int token) const {
+        const int n = trace.request.inputs[at.stack].size();
+        Matrix out = y.transpose();
+        apply_rope(spec.rope, make_rope_table(spec.rope, n, trace.rule(request.block).positions.of(token), 1),
+                   1, pool, out);
+        return out.row(0).transpose();
+    }
+    /// Returns the formula of q, k or v.
+    std::string made_by(const std::string& formula, HeadPart which) const {
+        if (spec.latent) return formula + (which == HeadPart::q && !w.latent.q_down ? "" : ", by its latent");
+        const Linear& matrix = which == HeadPart::q ? w.q : which == HeadPart::k ? w.k : w.v;
+        return matrix.bias ? formula + " + b" : formula;
+    }
+    /// Adds q or k of a token from the block's input to the vector of the score, which the trace holds.
+    void add_head(ChainStep first, const char* name, const char* formula, HeadPart which, const Vector& x,
+                  int token, const Vector& in_score) {
+        const auto add_step = [&](int offset, const std::string& called, const std::string& by,
+                                  const Vector& values) {
+            add(static_cast<ChainStep>(static_cast<int>(first) + offset), called, by, values);
         };
-        Vector y = projected(matrix, x);
-        const std::string sign = matrix.bias ? formula + std::string(" + b") : formula;
-        add(step(0), name, sign, norm || rotates() ? y : in_score);
-        if (norm)
-            add(step(1), name + std::string("_normed"), norm_name(),
-                rotates() ? normalized(norm, y) : in_score);
-        if (rotates()) add(step(2), std::string("rot_") + name, "for its position", in_score);
+        const auto add_norm = [&](const Vector& values) {
+            add_step(1, name + std::string("_normed"), norm_name(), values);
+        };
+        const auto add_rotation = [&](const Vector& values) {
+            add_step(2, std::string("rot_") + name, "for its position", values);
+        };
+        const bool norm(of_head.norm(which));
+        const Vector y = of_head.project_alone(which, x.transpose(), pool).row(0).transpose();
+        add_step(0, name, made_by(formula, which), norm || rotates() ? y : in_score);
+        if (norm && rotates() && spec.norm_rotated) add_rotation(rotated(y, token));
+        if (norm && (spec.norm_rotated || !rotates())) return add_norm(in_score);
+        if (norm) add_norm(of_head.project(which, x.transpose(), pool).row(0).transpose());
+        if (rotates()) add_rotation(in_score);
     }
-    Linear of_head(const Linear& matrix, Index head) const { return matrix.columns(head * d, d); }
 
     void make_before() {
         const int query = request.query, key = request.key;
         const Vector x = entering(ChainStep::query_in, ChainStep::query_norm, false, query);
-        add_head(ChainStep::q, "q", "W_Q x", of_head(w.q, request.head), w.q_norm, x,
+        add_head(ChainStep::q, "q", "W_Q x", HeadPart::q, x, query,
                  trace.q(request.block, request.head).row(query).transpose());
         const Vector y = entering(ChainStep::key_in, ChainStep::key_norm, cross, key);
-        add_head(ChainStep::k, "k", "W_K x", of_head(w.k, kv), w.k_norm, y,
+        add_head(ChainStep::k, "k", "W_K x", HeadPart::k, y, key,
                  trace.k(request.block, request.head).row(key).transpose());
-        add(ChainStep::v, "v", w.v.bias ? "W_V x + b" : "W_V x",
-            trace.v(request.block, request.head).row(key).transpose());
+        add_value(y, trace.v(request.block, request.head).row(key).transpose());
+    }
+    /// Adds v of the key's token, and what it is the norm of, if it is one.
+    void add_value(const Vector& y, const Vector& v) {
+        const std::string formula = made_by(spec.keys_as_values ? "W_K x" : "W_V x", HeadPart::v);
+        if (!w.v_norm) return add(ChainStep::v, "v", formula, v);
+        add(ChainStep::v_made, "v", formula,
+            of_head.project_alone(HeadPart::v, y.transpose(), pool).row(0).transpose());
+        add(ChainStep::v, "v_normed", norm_name(), v);
     }
     /// Returns the norm that reads the sum next; null: the sum is read without a norm.
     const Norm* next_norm() const {
         if (after) return &w.norm;
-        if (c.parallel) return nullptr;
-        return !cross && layer.cross.q ? &layer.cross.norm : &layer.mlp_norm;
+        if (c.layer_of(request.block).parallel) return nullptr;
+        const Norm& norm = !cross && layer.cross.q ? layer.cross.norm : layer.mlp_norm;
+        return norm ? &norm : nullptr;
     }
     const char* z_formula() const {
         return z_made_by == ZBy::given  ? "replaced"
                : z_made_by == ZBy::zero ? "0: ablated"
                : z_made_by == ZBy::mean ? "the mean of z over the text"
                                         : "Σ weight · v";
+    }
+    const char* out_formula() const {
+        if (w.gate) return w.o.bias ? "W_O (z ∘ gate) + b" : "W_O (z ∘ gate)";
+        return w.o.bias ? "W_O z + b" : "W_O z";
     }
     void make_after() {
         const int query = request.query;
@@ -105,7 +141,7 @@ struct ChainMaker {
         if (out_given)
             add(ChainStep::projected, "attn_out", "replaced", added);
         else if (!skipped)
-            add(ChainStep::projected, w.post_norm ? "output" : "attn_out", w.o.bias ? "W_O z + b" : "W_O z",
+            add(ChainStep::projected, w.post_norm ? "output" : "attn_out", out_formula(),
                 trace.proj_out(request.block, query, 1, pool).row(0).transpose());
         if (!skipped && !out_given && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
         const Vector sum = stream(query) + added;
@@ -120,11 +156,24 @@ struct ChainMaker {
     bool explain_by_head();
     void explain_by_matrix(const Linear& all_rows, const Linear& row, ChainStep from, const char* name);
     void explain(ChainEntry::How how, ChainStep from);
+    ChainStep before_rotation(ChainStep first) const;
+    ChainStep before_norm(ChainStep first) const;
 };
 
-/// Returns the normed stage if the chain has it, else the one before it.
-ChainStep read_by(const BlockChain& chain, ChainStep normed, ChainStep before) {
-    return chain.find(normed) ? normed : before;
+/// Returns a stage if the chain has it, else the one before it.
+ChainStep read_by(const BlockChain& chain, ChainStep stage, ChainStep before) {
+    return chain.find(stage) ? stage : before;
+}
+
+/// Returns the stage of q (or k) whose rotation follows.
+ChainStep ChainMaker::before_rotation(ChainStep first) const {
+    const ChainStep normed = first == ChainStep::q ? ChainStep::q_norm : ChainStep::k_norm;
+    return spec.norm_rotated ? first : read_by(out, normed, first);
+}
+/// Returns the stage of q (or k) whose norm follows.
+ChainStep ChainMaker::before_norm(ChainStep first) const {
+    const ChainStep turned = first == ChainStep::q ? ChainStep::q_rotated : ChainStep::k_rotated;
+    return spec.norm_rotated ? read_by(out, turned, first) : first;
 }
 
 void ChainMaker::explain(ChainEntry::How how, ChainStep from) {
@@ -144,21 +193,24 @@ void ChainMaker::explain_by_matrix(const Linear& all_rows, const Linear& row, Ch
 
 /// Explains q, k or v as a row of the head's part of W_Q, W_K or W_V.
 bool ChainMaker::explain_by_head() {
-    struct Projection {
+    struct Projected {
         ChainStep step;
-        const Linear& matrix;
-        Index head;
+        HeadPart by;
         ChainStep normed, before;
         const char* name;
     };
-    const Projection projections[] = {
-        {ChainStep::q, w.q, request.head, ChainStep::query_norm, ChainStep::query_in, "W_Q"},
-        {ChainStep::k, w.k, kv, ChainStep::key_norm, ChainStep::key_in, "W_K"},
-        {ChainStep::v, w.v, kv, ChainStep::key_norm, ChainStep::key_in, "W_V"}};
-    for (const Projection& p : projections) {
+    const Projected projections[] = {
+        {ChainStep::q, HeadPart::q, ChainStep::query_norm, ChainStep::query_in, "W_Q"},
+        {ChainStep::k, HeadPart::k, ChainStep::key_norm, ChainStep::key_in, "W_K"},
+        {w.v_norm ? ChainStep::v_made : ChainStep::v, HeadPart::v, ChainStep::key_norm, ChainStep::key_in,
+         spec.keys_as_values ? "W_K" : "W_V"}};
+    for (const Projected& p : projections) {
         if (p.step != out.entry.step) continue;
-        const Linear row = p.matrix.columns(p.head * d + out.entry.dimension, 1);
-        explain_by_matrix(of_head(p.matrix, p.head), row, read_by(out, p.normed, p.before), p.name);
+        const ChainStep from = read_by(out, p.normed, p.before);
+        const HeadProjection at = of_head.at_row(p.by, out.find(from)->values.transpose(), pool);
+        const Linear matrix = Linear::of_floats(at.weight.data(), at.bias.size() ? at.bias.data() : nullptr,
+                                                at.weight.rows(), at.weight.cols(), WeightLayout::in_out);
+        explain_by_matrix(matrix, matrix.columns(out.entry.dimension, 1), from, p.name);
         return true;
     }
     return false;
@@ -166,22 +218,31 @@ bool ChainMaker::explain_by_head() {
 
 /// Explains an entry of a normed stage: (x − mean) / deviation · weight + bias.
 bool ChainMaker::explain_by_norm() {
+    const Norm of_q = of_head.norm(HeadPart::q), of_k = of_head.norm(HeadPart::k);
     struct NormedStage {
         ChainStep step;
         const Norm* norm;
         ChainStep from;
     };
     const NormedStage normed[] = {{ChainStep::query_norm, &w.norm, ChainStep::query_in},
-                                  {ChainStep::key_norm, &w.norm, ChainStep::key_in},
-                                  {ChainStep::q_norm, &w.q_norm, ChainStep::q},
-                                  {ChainStep::k_norm, &w.k_norm, ChainStep::k},
+                                  {ChainStep::key_norm, &norm_of_keys, ChainStep::key_in},
+                                  {ChainStep::q_norm, &of_q, before_norm(ChainStep::q)},
+                                  {ChainStep::k_norm, &of_k, before_norm(ChainStep::k)},
+                                  {ChainStep::v, w.v_norm ? &w.v_norm : nullptr, ChainStep::v_made},
                                   {ChainStep::added_norm, &w.post_norm, ChainStep::projected},
                                   {ChainStep::next_norm, next_norm(), ChainStep::sum}};
     ChainEntry& e = out.entry;
-    const auto* const found = std::find_if(std::begin(normed), std::end(normed),
-                                           [&](const NormedStage& stage) { return stage.step == e.step; });
+    const auto* const found =
+        std::find_if(std::begin(normed), std::end(normed),
+                     [&](const NormedStage& stage) { return stage.norm && stage.step == e.step; });
     if (found == std::end(normed)) return false;
-    const Vector& x = out.find(found->from)->values;
+    Vector x = out.find(found->from)->values;
+    const auto over = [&](HeadPart which, ChainStep normed_in, ChainStep in) {
+        x = of_head.normed_over(which, out.find(read_by(out, normed_in, in))->values.transpose(), pool);
+    };
+    const bool whole = spec.qk_norm == QkNorm::whole;  // normed with all heads
+    if (whole && found->norm == &of_q) over(HeadPart::q, ChainStep::query_norm, ChainStep::query_in);
+    if (whole && found->norm == &of_k) over(HeadPart::k, ChainStep::key_norm, ChainStep::key_in);
     explain(ChainEntry::How::norm, found->from);
     e.mean = c.norm == NormKind::layer_norm ? x.mean() : 0.0f;
     e.deviation = std::sqrt((x.array() - e.mean).square().mean() + c.norm_eps);
@@ -211,9 +272,9 @@ void ChainMaker::make_entry() {
     ChainEntry& e = out.entry;
     switch (e.step) {
         case ChainStep::q_rotated:
-            return explain(How::rotated, read_by(out, ChainStep::q_norm, ChainStep::q));
+            return explain(How::rotated, before_rotation(ChainStep::q));
         case ChainStep::k_rotated:
-            return explain(How::rotated, read_by(out, ChainStep::k_norm, ChainStep::k));
+            return explain(How::rotated, before_rotation(ChainStep::k));
         case ChainStep::z:
             if (z_made_by == ZBy::weights) explain(How::weighted, ChainStep::v);
             return;
@@ -243,6 +304,7 @@ const ChainStage* BlockChain::find(ChainStep step) const {
 
 Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainRequest& request, ThreadPool& pool,
                                       const CancelFlag* cancel) {
+    if (trace.is_mixing(request.block)) return no_scores(trace.config(), {request.block, request.head});
     const CancelScope scope(pool, cancel);
     HEADLIGHT_CHECK(request.query < trace.query_count(request.block) &&
                     request.key < trace.key_count(request.block));
@@ -288,9 +350,11 @@ HeadsStage heads_stage(std::string name, const Matrix& columns, bool is_weights)
 
 Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainRequest& request,
                                                    ThreadPool& pool, const CancelFlag* cancel) {
+    if (trace.is_mixing(request.block)) return no_scores(trace.config(), {request.block, 0});
     const CancelScope scope(pool, cancel);
-    const Index heads = trace.config().heads(request.block), d = trace.config().d_head(request.block);
-    Matrix q(d, heads), k(d, heads), v(d, heads), weights(trace.key_count(request.block), heads);
+    const Index heads = trace.config().heads(request.block), d = trace.config().d_head(request.block),
+                d_value = trace.config().d_value(request.block);
+    Matrix q(d, heads), k(d, heads), v(d_value, heads), weights(trace.key_count(request.block), heads);
     for (int h = 0; h < heads; ++h) {
         q.col(h) = trace.q(request.block, h).row(request.query).transpose();
         k.col(h) = trace.k(request.block, h).row(request.key).transpose();
@@ -298,7 +362,7 @@ Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const Hea
         weights.col(h) = trace.pattern_rows(request.block, h, request.query, 1).row(0).transpose();
     }
     const Matrix joined = trace.z(request.block, request.query, 1, pool);
-    const Matrix z = Eigen::Map<const Matrix>(joined.data(), heads, d).transpose();
+    const Matrix z = Eigen::Map<const Matrix>(joined.data(), heads, d_value).transpose();
     const Matrix added = trace.results(request.block, request.query, pool).transpose();
     return std::vector<HeadsStage>{
         heads_stage("q", q, false), heads_stage("k", k, false), heads_stage("weights", weights, true),

@@ -24,9 +24,10 @@ enum class ChainStep {
     k,
     k_norm,
     k_rotated,
-    v,           // [d_head]
-    z,           // [d_head] of the head: Σ weight · v
-    heads,       // [heads · d_head]: z of all heads, concatenated
+    v_made,      // [d_value] W_V · x + b, if v is its norm
+    v,           // [d_value]
+    z,           // [d_value] of the head: Σ weight · v
+    heads,       // [heads · d_value]: z of all heads, concatenated
     projected,   // [d_model] W_O · heads + b
     added_norm,  // normalized before it is added (Gemma 2)
     sum,         // query_in + the block's output
@@ -57,9 +58,10 @@ struct ChainEntry {
 };
 
 struct BlockChain {
-    std::vector<ChainStage> stages;  // in the order of ChainStep
-    ChainEntry entry;                // of the selected dimension
-    float weight = 0;                // of the key, in the query's row
+    std::vector<ChainStage>
+        stages;        // as computed: in the order of ChainStep, but for norms of rotated q and k
+    ChainEntry entry;  // of the selected dimension
+    float weight = 0;  // of the key, in the query's row
     WeightsBy weights_by = WeightsBy::softmax;
     float temperature = 1;
     const ChainStage* find(ChainStep step) const;

@@ -112,8 +112,9 @@ WeightMap map_of_table(const std::string& name, const std::string& down_is, cons
 /// Makes a picture of the sinusoids of all declared positions, some at a time: there may be millions.
 WeightMap map_of_sinusoids(const ModelConfig& c, ThreadPool& pool) {
     Pooled pooled(c.context, c.d_model, step_of(c.context, kMaxDown), step_of(c.d_model, kMaxAcross));
-    pool_rows(pooled, c.context, c.d_model, pool,
-              [&](Index first, MatrixRef some) { some = sinusoids(c.d_model, first, some.rows()); });
+    pool_rows(pooled, c.context, c.d_model, pool, [&](Index first, MatrixRef some) {
+        some = position_waves(c, c.d_model, c.position_offset + first, some.rows());
+    });
     return map_of("sinusoids", by(c.context, c.d_model), "the position", std::move(pooled), c.context,
                   c.d_model, false);
 }
@@ -138,15 +139,17 @@ void add_norm(BlockWeights& out, const std::string& what, const Norm& norm, Inde
 
 void add_attention(BlockWeights& out, const Model& model, AttentionHead head) {
     const HeadMatrices m = head_matrices(model, head);
-    const std::string down = by(m.q.rows(), m.q.cols()), up = by(m.o.rows(), m.o.cols());
+    const std::string down = by(m.q.rows(), m.q.cols()), value_down = by(m.v.rows(), m.v.cols()),
+                      up = by(m.o.rows(), m.o.cols());
     const char* is = "the head's dimension";
     out.maps = {map_of_matrix("W_Q", down, is, m.q.transpose()),
                 map_of_matrix("W_K", down, is, m.k.transpose()),
-                map_of_matrix("W_V", down, is, m.v.transpose()), map_of_matrix("W_O", up, is, m.o)};
+                map_of_matrix("W_V", value_down, is, m.v.transpose()), map_of_matrix("W_O", up, is, m.o)};
     out.matrices = {{"W_Q", singular_values(m.q)},
                     {"W_K", singular_values(m.k)},
                     {"W_V", singular_values(m.v)},
                     {"W_O", singular_values(m.o)}};
+    if (model.config.attention(head.block).recurrence) return;  // a convolution stands between
     out.circuits = {{"W_Q W_Kᵀ", product_singular_values(m.q, m.k.transpose())},
                     {"W_V W_O", product_singular_values(m.v, m.o)}};
 }
@@ -159,6 +162,7 @@ void add_mlp(BlockWeights& out, const LayerWeights& w, ThreadPool& pool) {
         if (std::min(matrix.in, matrix.out) <= kMaxSpectrum)
             out.matrices.push_back({name, singular_values(input_rows(matrix, 0, matrix.in))});
     };
+    if (w.router) out.maps.push_back(map_of_linear("router", "the expert", w.router, true, pool));
     add("W_gate", w.mlp_gate, true);
     add("W_in", w.mlp_in, true);
     add("W_out", w.mlp_out, false);
@@ -179,7 +183,7 @@ void add_embedding(BlockWeights& out, const Model& m, const StackWeights& w, Thr
             map_of_linear("projection", "the table's dimension", w.embed_project, false, pool));
     if (m.config.can.read_image)
         out.maps.push_back(map_of_linear("patches", "the patch's value", m.weights.patch, false, pool));
-    add_norm(out, "", w.embed_norm, m.config.d_embed);
+    add_norm(out, "", w.embed_norm, m.config.embed_norm_width());
 }
 
 void add_unembedding(BlockWeights& out, const Model& m, ThreadPool& pool) {

@@ -2,6 +2,7 @@
 #include "analysis/attention/cell.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -9,6 +10,7 @@
 #include "analysis/circuits/direct.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "trace/head_group.h"
 
 namespace headlight {
 
@@ -25,19 +27,20 @@ void fill_row(const Trace& trace, CellReport& r) {
     r.weights_by = weights_by(rule, c.head, c.query);
     r.temperature = rule.temperature_of(c.head);
     r.allowed = rule.mask_of(c.head).allowed(c.query, c.key);
-    r.rank = 1 + narrow<int>((row.row(0).array() > r.weight).count());
+    r.rank = 1 + narrow<int>((row.row(0).array().abs() > std::abs(r.weight)).count());
     for (int key = 0; key < row.cols(); ++key) r.ranked += rule.mask_of(c.head).allowed(c.query, key);
     std::vector<int> order(row.cols());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return std::abs(row(0, a)) > std::abs(row(0, b)); });
     for (const int key : order)
-        if (isize(r.row) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).has_weight(c.query, key)))
+        if (isize(r.row) < kRowKeys && (row(0, key) != 0 || rule.mask_of(c.head).has_weight(c.query, key)))
             r.row.push_back({key, row(0, key)});
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {
     const auto path = trace.config().block(r.cell.block).stack + 1 == isize(trace.config().stacks)
-                          ? DirectPath::at(trace, r.cell.query)
+                          ? DirectPath::at(trace, r.cell.query, r.cell.block)
                           : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(delta, pool).row(0).transpose();
@@ -47,11 +50,9 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
 
 PerHead<float> weight_by_head(const Trace& trace, int block, int query, int key, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
-    const AttentionBlock here = c.block(block);
     PerHead<float> out(c, std::numeric_limits<float>::quiet_NaN());
     for_heads(c, pool, [&](AttentionHead other) {
-        const AttentionBlock there = c.block(other.block);
-        if (there.stack != here.stack || there.key_stack() != here.key_stack()) return;
+        if (!read_alike(c, other.block, block)) return;
         out[other] = trace.pattern_rows(other.block, other.head, query, 1)(0, key);
     });
     return out;

@@ -22,13 +22,13 @@ struct CellReport : ScoreSteps {
     bool allowed = true;
     int rank = 1;                 // rank of the key in its row, from 1
     int ranked = 0;               // unmasked keys of the row
-    std::vector<Prediction> row;  // heaviest keys of the row: position and weight
+    std::vector<Prediction> row;  // heaviest keys of the row, by size: position and weight
     float delta_norm = 0;         // ‖z W_O‖ of this head at the query: its ΔE
     float layer_share = 0;        // ‖ΔE‖ of this head over the sum of ‖ΔE‖ of the layer's heads
     bool tokens_asked = false;    // whether the next two were computed
     /// tokens that ΔE makes more and less likely, strongest first; empty without a direct path to the logits
     std::vector<int> promoted, suppressed;
-    /// pattern[query, key] of every head; NaN if the block reads other sequences
+    /// pattern[query, key] of every head; NaN where blocks are not alike (read_alike)
     PerHead<float> weight_by_head;
 };
 
@@ -37,7 +37,7 @@ struct CellReport : ScoreSteps {
 /// in the unembedding, and only on request, because they cost a product with the vocabulary.
 CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, ThreadPool& pool);
 
-/// Asks for the weight of one cell in every head whose block reads the same two sequences; NaN in others.
+/// Asks for the weight of one cell in every head of the blocks that are alike (read_alike); NaN in others.
 struct CellWeightsRequest {
     using Answer = PerHead<float>;
     int block = 0, query = 0, key = 0;

@@ -18,10 +18,15 @@ namespace {
 
 constexpr float kUndefined = std::numeric_limits<float>::quiet_NaN();
 
-float entropy(const QueryRow& row) { return kernels().entropy(row.weights.data(), isize(row.weights)); }
+float entropy(const QueryRow& row) {
+    const float keys = kernels().entropy(row.weights.data(), isize(row.weights));
+    return row.sink > 0 ? keys - row.sink * std::log2(row.sink) : keys;
+}
 
 float distance(const QueryRow& row) {
-    return kernels().distance(row.weights.data(), isize(row.weights), row.first_key - row.query);
+    const float sum = kernels().distance(row.weights.data(), isize(row.weights), row.first_key - row.query);
+    if (row.sink == 0) return sum;
+    return row.sink < 1 ? sum / (1 - row.sink) : kUndefined;
 }
 
 float previous(const QueryRow& row) { return row.query > 0 ? row.weight(row.query - 1) : kUndefined; }

@@ -15,6 +15,7 @@ struct QueryRow {
     std::span<const float> weights;
     int first_key, query;
     std::span<const int> last_copies;  // of the text
+    float sink = 0;                    // weight that no key has (AttentionSpec::sinks)
 
     float weight(int key) const {
         const int i = key - first_key;
@@ -26,7 +27,8 @@ struct QueryRow {
 std::vector<int> last_copies(std::span<const int> ids);
 
 /// Defines a row of the table of statistics. A head's value is the mean over the queries for which it is
-/// defined; fully masked rows count as uniform attention (MaskPlan).
+/// defined; fully masked rows count as uniform attention (MaskPlan). A head's sink counts as one more key of
+/// the entropy, and not as a key elsewhere.
 struct HeadStatistic {
     const char* key;         // "previous", on the command line and in files
     const char* label;       // "previous token", as shown to users

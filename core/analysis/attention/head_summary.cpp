@@ -74,6 +74,12 @@ void raise_to_row(const PatternTile& tile, int query, float* largest) {
     const KeyRange keys = tile.rule.weight_range(tile.head, query);
     const int begin = keys.begin - tile.first_key, end = keys.end - tile.first_key;
     const float* const weights = tile.weights.row(query - tile.first).data();
+    if (!tile.rule.is_softmax()) {
+        for (int i = begin; i < end; ++i)
+            if (weights[i] != 0 || mask.allowed(query, tile.first_key + i))
+                largest[i] = stronger(largest[i], weights[i]);
+        return;
+    }
     if (!mask.has_masked(query) && !tile.rule.is_given(tile.head, query))
         return kernels().keep_larger(largest + begin, weights + begin, end - begin);
     for (int i = begin; i < end; ++i)
@@ -89,8 +95,15 @@ void raise_entries(const PatternTile& tile, int down, int across, int first, Mat
     for (int query = tile.first; query < last;) {
         float* const row = entries.row((query >> down) - (first >> down)).data();
         const int end = std::min(last, ((query >> down) + 1) << down);
-        largest.assign(width, -1.0f);
+        largest.assign(width, kMasked);
         for (; query < end; ++query) raise_to_row(tile, query, largest.data());
+        if (!tile.rule.is_softmax()) {
+            for (int i = 0; i < width; ++i) {
+                float& entry = row[(tile.first_key + i) >> across];
+                entry = stronger(entry, largest[i]);
+            }
+            continue;
+        }
         if (across == 0) kernels().keep_larger(row + tile.first_key, largest.data(), width);
         for (int i = 0; across > 0 && i < width;) {
             const int at = (tile.first_key + i) >> across,
@@ -121,7 +134,7 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
     }
     for (int i = 0; i < c.blocks(); ++i) {
         const AttentionBlock at = c.block(i);
-        const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
+        const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack].size(),
                   down = scale_down(queries, max_), across = scale_of(keys, max_),
                   columns = entry_count(keys, across);
         blocks_.push_back(
@@ -140,7 +153,7 @@ void HeadObserver::start_at(const Block& block, SeenRows& seen, int first) {
     const Index rows = first < end ? entry_count(block.queries, block.down) - (first >> block.down) : 0,
                 same = std::min(rows, seen.entries.rows());
     Matrix entries(rows, entry_count(block.keys, block.across));
-    entries.topRows(rows - same).setConstant(-1);
+    entries.topRows(rows - same).setConstant(kMasked);
     if (same > 0) entries.bottomRows(same) = seen.entries.bottomRows(same);
     seen = {first, std::move(statistics), std::move(entries)};
 }
@@ -163,12 +176,15 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
         const QueryRow row{{tile.weights.row(i).data(), size_t(tile.weights.cols())},
                            tile.first_key,
                            tile.first + narrow<int>(i),
-                           last_copies_[block.stack]};
+                           last_copies_[block.stack],
+                           sink_weight(tile.rule, tile.weights.row(i))};
         for (int s = 0; s < kStatistics; ++s) {
             const HeadStatistic& statistic = head_statistics()[s];
-            seen.statistics(row.query - seen.first, s) = block.cross && statistic.self_only
-                                                             ? std::numeric_limits<float>::quiet_NaN()
-                                                             : statistic.of_query(row);
+            // they are of weights that sum to 1, and those within one text of queries and keys that are
+            // tokens of it
+            const bool defined = tile.rule.is_softmax() && !(block.cross && statistic.self_only);
+            seen.statistics(row.query - seen.first, s) =
+                defined ? statistic.of_query(row) : std::numeric_limits<float>::quiet_NaN();
         }
     }
 }
@@ -188,7 +204,7 @@ int HeadObserver::reusable_rows(AttentionHead head, const HeadSummary& past, int
 /// entries that covers queries of both takes the maximum.
 ///
 ///               past keys     new keys
-///     reused  [ max-pooled  | −1         ]
+///     reused  [ max-pooled  | masked     ]
 ///     seen    [ this pass                ]
 Matrix HeadObserver::merged_entries(AttentionHead head, const HeadSummary& past, int rows,
                                     int past_keys) const {
@@ -208,9 +224,9 @@ Matrix HeadObserver::merged_entries(AttentionHead head, const HeadSummary& past,
     const Index bottom = out.rows() - top;
     const Index left = std::min(reused.cols(), out.cols());
     out.topLeftCorner(top, left) = reused.topLeftCorner(top, left);
-    out.topRightCorner(top, out.cols() - left).setConstant(-1);
+    out.topRightCorner(top, out.cols() - left).setConstant(kMasked);
     out.bottomRows(bottom) = seen.bottomRows(bottom);
-    if (seen.rows() > bottom) out.row(top - 1) = out.row(top - 1).cwiseMax(seen.row(0));
+    if (seen.rows() > bottom) out.row(top - 1) = out.row(top - 1).binaryExpr(seen.row(0), &stronger);
     return out;
 }
 

@@ -24,9 +24,9 @@ struct HeadSummary {
 
     Rows by_query;                     // [queries, kStatistics]: value of each query, NaN if undefined
     std::vector<StatisticSums> tiles;  // sums of `by_query` over each complete tile of kTileQueries queries
-    /// [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each entry covers, −1 if
-    /// all of them are masked. Powers of two, so that one more token changes one row of entries; 2^i is at
-    /// most kTileQueries, so that tiles share no entry.
+    /// [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each entry covers (of a
+    /// mixing matrix the one farthest from 0), kMasked if all of them are masked. Powers of two, so that one
+    /// more token changes one row of entries; 2^i is at most kTileQueries, so that tiles share no entry.
     Matrix entries;
 };
 

@@ -48,7 +48,7 @@ constexpr HeadTagRow kRows[] = {
 
 /// Returns the tokens that the head's output at the last position promotes most; none without a direct path.
 std::vector<std::vector<int>> promoted_by(const Trace& trace, int block, int query, ThreadPool& pool) {
-    const auto path = DirectPath::at(trace, query);
+    const auto path = DirectPath::at(trace, query, block);
     if (!path) return {};
     const Matrix logits = path->logits(trace.head_additions(block, query, pool), pool);
     std::vector<std::vector<int>> out;
@@ -60,6 +60,7 @@ std::vector<std::vector<int>> promoted_by(const Trace& trace, int block, int que
 /// Finds the heads of a block that attend to copies of the answer and promote it.
 void find_name_movers(const Trace& trace, int block, int query, int answer, PerHead<TextTraits>& out,
                       ThreadPool& pool) {
+    if (trace.is_mixing(block)) return;
     const std::vector<int>& keys = trace.keys(block).ids;
     std::vector<float> weights;
     for (int head = 0; head < trace.config().heads(block); ++head) {
@@ -77,6 +78,7 @@ void find_name_movers(const Trace& trace, int block, int query, int answer, PerH
 }
 
 void measure_rows(const Trace& trace, AttentionHead at, const std::vector<bool>& punctuation, TextTraits& t) {
+    if (trace.is_mixing(at.block)) return;  // tags are of weights that sum to 1
     const bool self = trace.config().block(at.block).kind != AttentionKind::cross;
     const int queries = trace.query_count(at.block), rows = std::min(queries, kLastQueries),
               from = queries - rows;
@@ -133,7 +135,7 @@ Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, co
         marks.push_back(std::move(of_stack));
     }
     for_heads(c, pool, [&](AttentionHead at) {
-        measure_rows(trace, at, marks[c.block(at.block).key_stack()], out[at]);
+        measure_rows(trace, at, marks[c.block(at.block).key_stack], out[at]);
     });
     if (stopped(cancel)) return cancelled();
     const std::vector<int> predicts = predicting_positions(trace);
@@ -142,7 +144,7 @@ Result<PerHead<TextTraits>> text_traits(const Trace& trace, ThreadPool& pool, co
     const int query = place.position, answer = place.token, last = isize(c.stacks) - 1;
     for (int block = 0; block < c.blocks() && !stopped(cancel); ++block) {
         const AttentionBlock at = c.block(block);
-        if (at.stack == last && (at.key_stack() == last || c.shared_embedding))
+        if (at.stack == last && (at.key_stack == last || c.shared_embedding))
             find_name_movers(trace, block, query, answer, out, pool);
     }
     if (stopped(cancel)) return cancelled();

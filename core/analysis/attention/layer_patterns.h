@@ -7,9 +7,11 @@
 
 namespace headlight {
 
-/// Holds one block's pattern; each entry is the largest of `step` × `step` cells, −1 if all are masked.
+/// Holds one block's pattern; each entry is the largest of `step` × `step` cells, kMasked if all are
+/// masked.
 struct BlockPattern {
     int block = 0, step = 1;
+    bool is_mixing = false;  // signed: Trace::is_mixing
     Matrix weights;
 };
 

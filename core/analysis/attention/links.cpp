@@ -30,7 +30,7 @@ Result<LayerLinks> answer_links(const Trace& trace, const LinksRequest& w, Threa
     const CancelScope scope(pool, cancel);
     pool.run(heads, [&](int h) {
         for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
-            const Matrix rows = trace.pattern_rows(w.block, h, first, std::min(kBlock, n - first));
+            const Matrix rows = shares_of_keys(trace, {w.block, h}, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
                 links.of_head[h][first + i] = heaviest_links(
                     rows.row(i).data(), trace.rule(w.block).weight_range(h, first + i), w.share, kMax);

@@ -7,6 +7,7 @@
 
 #include "base/cast.h"
 #include "base/quoted.h"
+#include "model/mixers/disentangled.h"
 #include "model/rope.h"
 #include "model/sinusoids.h"
 
@@ -25,7 +26,7 @@ const StackWeights& weights_of(const Model& model, const PositionsRequest& reque
 
 /// [count, width]: returns the vectors added to the tokens.
 Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, int first_row) {
-    if (c.positions == PositionScheme::sinusoidal) return sinusoids(c.d_model, 0, count);
+    if (c.positions == PositionScheme::sinusoidal) return position_waves(c, c.d_model, first_row, count);
     Matrix whole(std::min<Index>(count, table.out - first_row), table.in);
     for (Index p = 0; p < whole.rows(); ++p) table.read(first_row + p, 0, table.in, whole.row(p).data());
     return whole;
@@ -47,7 +48,8 @@ void read_vectors(const Model& model, const PositionsRequest& request, int count
         out.components.push_back(component);
         out.table.col(i) = whole.col(component);
         if (c.positions == PositionScheme::sinusoidal)
-            out.waves.push_back(float(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / width)));
+            out.waves.push_back(
+                float(2 * M_PI * std::pow(10000.0, (component % half) / wave_steps(c, width))));
     }
 }
 
@@ -55,7 +57,8 @@ void read_vectors(const Model& model, const PositionsRequest& request, int count
 /// itself at two positions, q·k / |q|² for a vector with equal parts in all pairs.
 void read_rotations(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
-    const auto frequencies = rope_frequencies(c.rope_of(stack_of(c, request), request.layer), count);
+    const auto frequencies =
+        rope_frequencies(stack_of(c, request).layers[request.layer].attention.rope, count);
     const int pairs = isize(frequencies);
     out.table.resize(count, pairs);
     std::vector<float> by_distance(count, 0);
@@ -87,8 +90,8 @@ void spread_bias(const Matrix& by_distance, int head, int count, Positions& out)
 }
 
 void read_slopes(const Model& model, const PositionsRequest& request, int count, Positions& out) {
-    const int heads = stack_of(model.config, request).heads;
-    const PositionBias bias = alibi_bias(heads, count);
+    const int heads = stack_of(model.config, request).layers[0].attention.heads;
+    const PositionBias bias = alibi_bias(model.config.alibi, heads, count);
     Matrix by_distance(heads, 2 * count - 1);
     for (int h = 0; h < heads; ++h) {
         const float slope = count > 1 ? bias.by_key(h, 1) - bias.by_key(h, 0) : 0;
@@ -100,14 +103,38 @@ void read_slopes(const Model& model, const PositionsRequest& request, int count,
 
 void read_buckets(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
-    const auto bias = bucket_bias(c.buckets, weights_of(model, request).relative_bias, out.causal,
-                                  stack_of(c, request).heads, count);
+    const auto bias =
+        bucket_bias(c.buckets, weights_of(model, request).layers[request.layer].relative_bias, out.causal,
+                    stack_of(c, request).layers[request.layer].attention.heads, count);
     spread_bias(bias.by_distance, request.head, count, out);
     for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
 }
 
+/// Reads what distances add to scores whatever the tokens are: scale · (b_q·Kr[δ] + b_k·Qr[δ]), with the
+/// biases of q and k.
+void read_disentangled(const Model& model, const PositionsRequest& request, int count, Positions& out) {
+    const AttentionSpec& a = stack_of(model.config, request).layers[request.layer].attention;
+    const AttentionWeights& w = weights_of(model, request).layers[request.layer].self;
+    Matrix by_distance = Matrix::Zero(a.heads, 2 * count - 1);
+    const auto dot = [&](const Rows& vectors, int row, const float* bias, int head) {
+        if (!vectors.size() || !bias) return 0.0f;
+        return vectors.columns(head * a.d_head, a.d_head)
+            .row(row)
+            .dot(Eigen::Map<const Eigen::RowVectorXf>(bias + head * a.d_head, a.d_head));
+    };
+    for (int d = 1 - count; a.disentangled && d < count; ++d)
+        for (int h = 0; h < a.heads; ++h) {
+            const int row = row_of_distance(*a.disentangled, -d);
+            by_distance(h, d + count - 1) = a.score_scale() * (dot(w.relative_keys, row, w.q.bias, h) +
+                                                               dot(w.relative_queries, row, w.k.bias, h));
+        }
+    spread_bias(by_distance, request.head, count, out);
+}
+
 std::string sinusoid_detail(const ModelConfig& c) {
-    return "PE(p, i) = sin(p / 10000^(2i/" + std::to_string(c.d_model) +
+    const std::string exponent =
+        c.waves_end_at_base ? "i/" + std::to_string(c.d_model / 2 - 1) : "2i/" + std::to_string(c.d_model);
+    return "PE(p, i) = sin(p / 10000^(" + exponent +
            ")), the second half of the components cos (Vaswani et al. 2017, section 3.5). Added to each "
            "token’s embedding, which was multiplied by " +
            decimals(c.embed_scale, 0) + ".";
@@ -158,8 +185,12 @@ constexpr PositionsRow kSchemeRows[] = {
     {Scheme::relative, "Biases by distance, in buckets", "distance", true,
      "A learned number is added to the score of each head by distance: near distances have a bucket each, "
      "far "
-     "ones share (Raffel et al. 2020). Every layer reads the same.",
+     "ones share (Raffel et al. 2020).",
      nullptr, added_text, read_buckets},
+    {Scheme::disentangled, "Disentangled positions", "distance", true,
+     "Every score adds products of q and of k with vectors of the distance (He et al. 2021). Shown is the "
+     "part that no token changes: those of the biases of q and k.",
+     nullptr, added_text, read_disentangled},
 };
 
 }  // namespace
@@ -170,8 +201,10 @@ Positions positions_of(const Model& model, const PositionsRequest& request) {
     const ModelConfig& c = model.config;
     Positions out;
     out.scheme = c.positions;
-    out.causal = stack_of(c, request).causal;
-    positions_row(c.positions).read(model, request, std::max(1, std::min(request.count, c.context)), out);
+    const StackConfig& stack = stack_of(c, request);
+    out.causal = stack.causal;
+    const int count = std::max(1, std::min(request.count, c.context_of(stack)));
+    positions_row(c.positions).read(model, request, count, out);
     return out;
 }
 
@@ -184,8 +217,8 @@ Result<Positions> answer_positions(const Trace& trace, const PositionsRequest& r
 void PositionsRequest::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     const StackConfig& of = t.config().stacks[stack];
-    layer = nearest(layer, of.layers);
-    head = nearest(head, of.heads);
+    layer = nearest(layer, of.depth());
+    head = nearest(head, of.layers[layer].attention.heads);
 }
 
 }  // namespace headlight

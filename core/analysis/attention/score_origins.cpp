@@ -7,32 +7,43 @@
 #include "analysis/attention/score_steps.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "model/head_weights.h"
 
 namespace headlight {
 
 namespace {
 
-/// Projects the parts of the stream to q (k) of one head: [parts, d_head], rotated by the token's position.
+/// Rotates the parts of q (k) by the token's position, which also scales q.
+void turn_parts(const Trace& trace, const ScoreOriginsRequest& at, bool keys, int token, Matrix& y,
+                ThreadPool& pool) {
+    const AttentionBlock block = trace.config().block(at.block);
+    if (block.kind == AttentionKind::cross) return;
+    const AttentionSpec& spec = trace.config().attention(at.block);
+    const int n = trace.request.inputs[block.stack].size(),
+              position = trace.rule(at.block).positions.of(token);
+    if (spec.rope.dims) {
+        RopeTable table = make_rope_table(spec.rope, n, position, 1);
+        table = {table.cosine.replicate(y.rows(), 1), table.sine.replicate(y.rows(), 1)};
+        apply_rope(spec.rope, table, 1, pool, y);
+    }
+    if (!keys) y *= spec.query_scale(position);
+}
+
+/// Projects the parts of the stream to q (k) of one head: [parts, d_head], as scores read them.
 Matrix project_parts(const Trace& trace, const ScoreOriginsRequest& at, bool keys, int token,
                      const Matrix& rows, ThreadPool& pool) {
-    const ModelConfig& c = trace.config();
-    const AttentionBlock block = c.block(at.block);
-    const AttentionRule& rule = trace.rule(at.block);
-    const AttentionWeights& w = trace.weights(at.block);
-    const Index d = c.d_head(at.block), head = keys ? rule.kv_head(at.head) : at.head;
-    const Linear with_bias = (keys ? w.k : w.q).columns(head * d, d);
-    Linear matrix = with_bias;
-    matrix.bias = nullptr;
-    Matrix y(rows.rows(), d);
-    apply_linear(pool, rows, matrix, y);
-    if (with_bias.bias) y.row(0) += Eigen::Map<const Eigen::RowVectorXf>(with_bias.bias, d);
-    if (const Norm& norm = keys ? w.k_norm : w.q_norm) apply_fixed_norm(c, norm, y.colwise().sum(), y);
-    const Rope& rope = c.rope_of(c.stacks[block.stack], block.layer);
-    if (!rope.dims || block.kind == AttentionKind::cross) return y;
-    const int n = trace.request.inputs[block.stack].size();
-    RopeTable table = make_rope_table(rope, n, rule.positions.of(token), 1);
-    table = {table.cosine.replicate(y.rows(), 1), table.sine.replicate(y.rows(), 1)};
-    apply_rope(rope, table, 1, pool, y);
+    const AttentionSpec& spec = trace.config().attention(at.block);
+    const HeadWeights w(*trace.model, {at.block, at.head});
+    const HeadPart which = keys ? HeadPart::k : HeadPart::q;
+    Matrix y = w.project_parts(which, rows, pool);
+    if (spec.norm_rotated) turn_parts(trace, at, keys, token, y, pool);
+    if (const Norm norm = w.norm(which)) {
+        Eigen::RowVectorXf over = y.colwise().sum();
+        if (spec.qk_norm == QkNorm::whole)  // the norm is of all heads together
+            over = w.normed_over(which, rows.colwise().sum(), pool).transpose();
+        apply_fixed_norm(trace.config(), norm, over, y);
+    }
+    if (!spec.norm_rotated) turn_parts(trace, at, keys, token, y, pool);
     return y;
 }
 
@@ -64,6 +75,7 @@ void fill_score(const Trace& trace, const ScoreOriginsRequest& at, ScoreOrigins&
 
 Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsRequest& at, ThreadPool& pool,
                                           const CancelFlag* cancel) {
+    if (trace.is_mixing(at.block)) return no_scores(trace.config(), {at.block, at.head});
     const CancelScope scope(pool, cancel);
     HEADLIGHT_CHECK(at.query < trace.query_count(at.block) && at.key < trace.key_count(at.block));
     const StreamParts q = head_vectors(trace, at, false, at.query, pool),

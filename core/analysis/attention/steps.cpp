@@ -20,13 +20,18 @@ void exponentiate(Steps& s) {
     float largest = fully_masked ? 0 : -std::numeric_limits<float>::infinity();
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, k.score);
+    if (s.sink && !fully_masked) largest = std::max(largest, s.sink->score);
     s.shift = largest < kMin || largest > kMax ? largest : 0;
     for (KeyStep& k : s.keys) k.exp = fully_masked ? 1 : k.allowed ? std::exp(double(k.score) - s.shift) : 0;
+    if (!s.sink) return;
+    s.sink->exp = fully_masked ? 1 : std::exp(double(s.sink->score) - s.shift);
+    for (KeyStep& k : s.keys) k.exp = fully_masked ? 0 : k.exp;  // the sink takes all
 }
 
 /// Applies temperature 0: 1 for the key with weight, 0 for all others.
 void choose_heaviest(Steps& s) {
     for (KeyStep& k : s.keys) k.exp = k.weight > 0 ? 1 : 0;
+    if (s.sink) s.sink->exp = s.sink->weight > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -69,12 +74,15 @@ Result<Steps> answer_steps(const Trace& trace, const StepsRequest& w, ThreadPool
     }
     s.weights_by = weights_by(rule, w.head, w.query);
     s.temperature = rule.temperature_of(w.head);
+    if (!rule.sinks.empty() && s.weights_by != WeightsBy::given)
+        s.sink = Steps::Sink{rule.sink_score(w.head), 0, sink_weight(rule, pattern.row(0))};
     if (s.weights_by == WeightsBy::softmax) exponentiate(s);
     if (s.weights_by == WeightsBy::heaviest) choose_heaviest(s);
     for (const KeyStep& k : s.keys) s.sum += k.exp;
+    if (s.sink) s.sum += s.sink->exp;
     s.z_by = z_by(rule, w.head, w.query);
     s.out_by = out_by(rule, w.query);
-    const Index d = trace.config().d_head(w.block);
+    const Index d = trace.config().d_value(w.block);
     s.z = trace.z(w.block, w.query, 1, pool).row(0).segment(w.head * d, d).transpose();
     s.delta = trace.results(w.block, w.query, pool).row(w.head).transpose();
     return s;

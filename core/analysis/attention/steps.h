@@ -1,6 +1,7 @@
 // Shows one query's attention number by number, from each key's score to its share of ΔE.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analysis/attention/score_steps.h"
@@ -31,10 +32,18 @@ struct Steps {
     WeightsBy weights_by = WeightsBy::softmax;
     float temperature = 1;
     double shift = 0;  // subtracted from every score before exp; 0 while e^score stays readable
-    double sum = 0;    // of exp over the keys
+    double sum = 0;    // of exp over the keys, and the sink
+    /// Score of the head's sink, e^(score − shift), and its weight: one more column of the row, whose weight
+    /// no value gets; none without sinks, or if the pattern is given.
+    struct Sink {
+        float score = 0;
+        double exp = 0;
+        float weight = 0;
+    };
+    std::optional<Sink> sink;
     ZBy z_by = ZBy::weights;
     OutBy out_by = OutBy::heads;
-    Vector z;      // [d_head]: Σ weight · v, or the user's replacement
+    Vector z;      // [d_value]: Σ weight · v, or the user's replacement
     Vector delta;  // [d_model], the head's ΔE = z · W_O
 };
 

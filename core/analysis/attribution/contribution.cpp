@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/spare.h"
+#include "model/mixers/attention_gate.h"
 
 namespace headlight {
 
@@ -29,7 +30,7 @@ public:
           self_(trace.config().block(block).kind != AttentionKind::cross) {
         check_fits(int64_t{trace.key_count(block)} * heads_ * (heads_ + 2) * 4);
         const AttentionWeights& w = trace.weights(block);
-        after_ = trace.config().norm_place == NormPlace::after;
+        after_ = trace.config().layer_of(block).norms_sum();
         moved_norm_ = after_ ? w.norm : w.post_norm;
         // [n, d_model], the stream that the block's output is added to
         Matrix stream = trace.resid_before(block, pool);
@@ -40,6 +41,7 @@ public:
         moving_.resize(trace.query_count(block), heads_);
         for (int h = 0; h < heads_; ++h)
             moving_.col(h) = moving_rows(trace, included, {block, h}, 0, trace.query_count(block));
+        gate_heads();
         multiply_values(stream);
     }
 
@@ -79,7 +81,7 @@ private:
     }
     /// f = v W_O of each head for the keys from `first` on, [keys, heads · d_model].
     void project_values(const Matrix& weights, int first, Matrix& moved) const {
-        const Index width = trace_.config().d_head(block_), d = weights.cols();
+        const Index width = trace_.config().d_value(block_), d = weights.cols();
         moved.setZero();
         for (int h = 0; h < heads_; ++h) {
             if (moving_.col(h).isZero()) continue;
@@ -90,6 +92,14 @@ private:
                 own);
             if (moved_norm_) apply_linear_norm(own);
         }
+    }
+    /// Multiplies what heads move by their gates. A gate of each component changes f of a key by query.
+    void gate_heads() {
+        const Rows& scores = trace_.attention(block_).gate;
+        if (scores.size() == 0) return;
+        if (const std::string missing = missing_contributions(trace_); !missing.empty())
+            throw Failure(Error{missing + "; trace by attention rollout, or by gradients."});
+        moving_.array() *= gate_factors(trace_.config().attention(block_).gate, scores.all()).array();
     }
     void multiply_values(const Matrix& stream) {
         constexpr Index kEntries = 1 << 23;  // entries of f: 32 MB
@@ -163,6 +173,15 @@ private:
 };
 
 }  // namespace
+
+std::string missing_contributions(const Trace& trace) {
+    if (!trace.has_weights()) return "A trace holds no weights, so contributions cannot be computed";
+    for (int block = 0; block < trace.config().blocks(); ++block)
+        if (trace.config().attention(block).gate.width == AttentionGate::Width::component)
+            return "A gate differs by component of z, so that lengths of what keys contribute are not "
+                   "computed";
+    return "";
+}
 
 BlockShares contribution_shares(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
     return [&trace, included, &pool](int block) -> SharesOf {

@@ -10,6 +10,7 @@
 #include "analysis/circuits/direct.h"
 #include "analysis/prediction/lens.h"
 #include "base/cast.h"
+#include "model/mixers/attention_gate.h"
 
 namespace headlight {
 
@@ -20,7 +21,7 @@ constexpr int kTokensMoved = 8, kTokensOfHead = 3;
 /// Lists the attention blocks that write into one stack, layer by layer.
 std::vector<int> blocks_of(const ModelConfig& c, int stack) {
     std::vector<int> out;
-    for (int layer = 0; layer < c.stacks[stack].layers; ++layer)
+    for (int layer = 0; layer < c.stacks[stack].depth(); ++layer)
         for (const int block : c.blocks_of(stack, layer)) out.push_back(block);
     return out;
 }
@@ -49,7 +50,7 @@ void split_by_key(const Trace& trace, const DeltaSplitRequest& w, DeltaSplit& s,
 void find_moved_tokens(const Trace& trace, const DeltaSplitRequest& w, const Matrix& additions, DeltaSplit& s,
                        ThreadPool& pool) {
     const bool last = trace.config().block(w.block).stack + 1 == isize(trace.config().stacks);
-    const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
+    const auto path = last ? DirectPath::at(trace, w.query, w.block) : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(trace.attn_out(w.block, w.query, 1, pool), pool).row(0).transpose();
     for (const int id : ranked_ids(logits, kTokensMoved)) s.promoted.push_back({id, logits[id]});
@@ -70,7 +71,7 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitRequest& w, const Mat
 }  // namespace
 
 Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool) {
-    const int heads = trace.config().heads(block), d = trace.config().d_head(block);
+    const int heads = trace.config().heads(block), d = trace.config().d_value(block);
     const AttentionRule& rule = trace.rule(block);
     Matrix weighted = Matrix::Zero(trace.key_count(block), Index{heads} * d);
     for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
@@ -79,6 +80,11 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
         const Rows v = trace.v(block, h);
         for (Index key = 0; key < v.rows(); ++key)
             weighted.row(key).segment(Index{h} * d, d) = pattern(0, key) * v.row(key);
+    }
+    if (const AttentionActivations& a = trace.attention(block); a.gate.size()) {
+        const Gate gate = gate_of(trace.config(), trace.config().attention(block), trace.weights(block));
+        weighted.array().rowwise() *=
+            gate_multipliers(gate, a, query, trace.z(block, query, 1, pool)).array();
     }
     Linear o = trace.weights(block).o;
     o.bias = nullptr;

@@ -19,6 +19,7 @@ struct Token {
     const StackWeights& w = trace.model->weights.stacks[stack];
     const Sequence& input = trace.request.inputs[stack];
     const LayerActivations& first = *trace.stack(stack).layers[0];
+    const bool norms_tokens = c.stacks[stack].norms_tokens;
 };
 
 /// Returns the token's position vector; empty: none.
@@ -26,11 +27,14 @@ PartRow position_vector(const Token& t, Index width) {
     const PositionIds& positions = t.first.self.rule->positions;
     const int at = positions.of(t.position);
     if (positions.off) return {};
-    if (t.c.positions == PositionScheme::sinusoidal) return sinusoids(width, at, 1).row(0);
-    if (!t.w.position_embedding) return {};
-    int64_t row = at, next = t.c.position_offset;
+    const bool waves = t.c.positions == PositionScheme::sinusoidal;
+    if (!waves && !t.w.position_embedding) return {};
+    const int registers = t.input.picture ? t.c.vision.registers : 0;
+    if (at > 0 && at <= registers) return {};
+    int64_t row = at ? at - registers : 0, next = t.c.position_offset;
     for (int i = 0; !t.input.picture && i <= at; ++i)
         row = t.input.ids[i] == t.c.position_pad ? t.c.position_pad : next++;
+    if (waves) return position_waves(t.c, width, row, 1).row(0);
     PartRow out(t.w.position_embedding.in);
     t.w.position_embedding.read(row, 0, out.size(), out.data());
     return out;
@@ -58,12 +62,13 @@ StreamParts of_patch(const Token& t) {
     return out;
 }
 
-/// Lists what is summed before the norm of the embeddings.
+/// Lists what is summed, before the norm of the embeddings unless that norms the tokens alone.
 StreamParts summed(const Token& t) {
     Matrix begin = Matrix::Zero(2, t.w.token_embedding.in);
     t.w.token_embedding.read(t.input.ids[t.position], 0, begin.cols(), begin.row(1).data());
-    begin.row(1) *= t.c.embed_scale;
+    begin.row(1) *= embedding_scales(t.c, t.input)[t.position];
     if (t.w.embed_project && t.c.d_model_positions) begin = projected(t, begin);
+    if (t.norms_tokens) apply_fixed_norm(t.c, t.w.embed_norm, begin.colwise().sum(), begin);
     StreamParts out{{{PartKind::biases}, {PartKind::token}}, Matrix(4, begin.cols())};
     out.rows.topRows(2) = begin;
     const auto append = [&](PartKind kind, const PartRow& row) {
@@ -88,8 +93,11 @@ StreamParts embedding_parts(const Trace& trace, int stack, int position, ThreadP
     const Token t{trace, stack, position, pool};
     if (t.input.picture) return of_patch(t);
     StreamParts out = summed(t);
-    if (t.w.embed_norm) apply_fixed_norm(t.c, t.w.embed_norm, out.rows.colwise().sum(), out.rows);
-    if (t.w.embed_project && !t.c.d_model_positions) out.rows = projected(t, out.rows);
+    const bool project_before = t.w.embed_project && t.c.norm_projected;
+    if (project_before) out.rows = projected(t, out.rows);
+    if (t.w.embed_norm && !t.norms_tokens)
+        apply_fixed_norm(t.c, t.w.embed_norm, out.rows.colwise().sum(), out.rows);
+    if (t.w.embed_project && !t.c.d_model_positions && !project_before) out.rows = projected(t, out.rows);
     return out;
 }
 

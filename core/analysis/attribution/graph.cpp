@@ -37,9 +37,9 @@ Result<GradientSeed> relevance_seed(const Runs& runs, const IncludedHeads& inclu
 /// Records a token's way down through its stack's self-attention, depth by depth.
 struct TokenWalk {
     TokenWalk(const Trace& trace, const RolloutRequest& w, float part, Rollout& out)
-        : walk(trace, w.included.stack, trace.config().stacks[w.included.stack].layers - 1,
+        : walk(trace, w.included.stack, trace.config().stacks[w.included.stack].depth() - 1,
                start_of(trace, w)) {
-        const int layers = trace.config().stacks[w.included.stack].layers;
+        const int layers = trace.config().stacks[w.included.stack].depth();
         out.accumulated = out.replaced = Matrix::Zero(layers + 1, walk.moving(w.included.stack).cols());
         out.accumulated(layers, w.token) = 1;
         out.scales.assign(size_t(layers), part);
@@ -158,12 +158,12 @@ Result<Rollout> origins_of(const Runs& runs, const RolloutRequest& w, ThreadPool
         if (reached.error().cancelled) return reached.error();
         o.refusal = reached.error().message;
     }
-    const bool contributions = w.by == Origins::contribution && trace.has_weights();
-    if (w.by == Origins::contribution && !contributions)
-        o.refusal = "A trace holds no weights, so contributions cannot be computed; this is the rollout.";
+    const std::string missing = missing_contributions(trace);
+    const bool contributions = w.by == Origins::contribution && missing.empty();
+    if (w.by == Origins::contribution && !contributions) o.refusal = missing + "; this is the rollout.";
     reach_by_shares(trace, w, contributions ? Origins::contribution : Origins::rollout, o, pool);
     const bool sink = w.by == Origins::automatic && w.token > 0 && o.accumulated(0, 0) > 0.5f;
-    if (sink && trace.has_weights()) reach_by_shares(trace, w, Origins::contribution, o, pool);
+    if (sink && missing.empty()) reach_by_shares(trace, w, Origins::contribution, o, pool);
     if (w.by != Origins::flow) return o;
     o.by = Origins::flow;
     o.flow = attention_flow(trace, w.included, w.token, cancel);

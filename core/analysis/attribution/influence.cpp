@@ -90,9 +90,7 @@ PathBudget budget_of(const ModelConfig& config, int tokens, int steps) {
     constexpr int kLeastPoints = 119, kSomePoints = 49;
     if (steps != kWithinBudget) return {};
     double weights = 0;
-    for (const StackConfig& s : config.stacks)
-        weights +=
-            double(s.layers) * 2 * config.d_model * (double(s.heads + s.kv_heads) * s.d_head + 1.5 * s.d_mlp);
+    for (int s = 0; s < isize(config.stacks); ++s) weights += config.products(s, config.stacks[s].depth());
     const double affordable = kProducts / std::max(1.0, 3 * weights * tokens);
     if (affordable >= kMaxPoints) return {};
     return {std::max(kLeastPoints, int(affordable)), kSomePoints, double(Influence::kMaxGap)};

@@ -63,13 +63,13 @@ float rank_correlation(std::span<const float> x, std::span<const float> y) {
 }
 
 Matrix of_keys(const Matrix& map, const Trace& trace, int block) {
-    return map.middleCols(trace.first_token(trace.config().block(block).key_stack()), trace.key_count(block));
+    return map.middleCols(trace.first_token(trace.config().block(block).key_stack), trace.key_count(block));
 }
 
 void AttentionBesideRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
-    const int layers = t.config().stacks[t.config().block(block).stack].layers;
+    const int layers = t.config().stacks[t.config().block(block).stack].depth();
     layer = layer < 0 ? layers - 1 : nearest(layer, layers);
     if (beside == InfluenceBeside::head || beside == InfluenceBeside::layer) layer = -1;
     if (beside != InfluenceBeside::head) head = 0;
@@ -92,7 +92,7 @@ Result<AttentionBeside> answer_attention_beside(const Runs& runs, const Attentio
                            contributions ? contribution_shares(trace, {}, pool) : rollout_shares(trace, {}),
                            pool, cancel));
         out.weights = of_keys(shares, trace, block);
-        out.weights = (out.weights.array() > 0).select(out.weights, -1.0f);
+        out.weights = (out.weights.array() > 0).select(out.weights, kMasked);
     }
     if (request.map && request.map->asked.stack == stack &&
         request.map->norms.cols() == trace.token_count() &&

@@ -25,7 +25,7 @@ Matrix probes_of(const Trace& trace, int output, int probes) {
 StackOutput placed(const Trace& trace, StackOutput of) {
     const auto& stacks = trace.config().stacks;
     if (of.stack < 0) of.stack = isize(stacks) - 1;
-    if (of.layer < 0) of.layer = stacks[of.stack].layers - 1;
+    if (of.layer < 0) of.layer = stacks[of.stack].depth() - 1;
     return of;
 }
 

@@ -13,7 +13,7 @@ namespace headlight {
 
 void InfluenceMapRequest::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
-    const int layers = t.config().stacks[stack].layers;
+    const int layers = t.config().stacks[stack].depth();
     if (of != InfluenceOf::hidden) {
         layer = -1;
         probes = 0;
@@ -26,11 +26,10 @@ void InfluenceMapRequest::clamp_to(const Trace& t) {
 int probes_by_cost(const Trace& t, const InfluenceMapRequest& request) {
     constexpr double kExactProducts = 1e12;
     constexpr int kProbes = 8;
-    const StackConfig& s = t.config().stacks[request.stack];
+    const int depth = t.config().stacks[request.stack].depth();
     const double d = t.config().d_model, n = t.request.inputs[request.stack].size(),
-                 layers = request.layer < 0 ? s.layers : request.layer + 1,
-                 of_token = 2 * d * (double(s.heads + s.kv_heads) * s.d_head + s.d_mlp);
-    return n * d * n * layers * of_token <= kExactProducts ? 0 : kProbes;
+                 of_token = t.config().products(request.stack, request.layer < 0 ? depth : request.layer + 1);
+    return n * d * n * of_token <= kExactProducts ? 0 : kProbes;
 }
 
 namespace {

@@ -17,7 +17,7 @@ Result<std::vector<Vector>> paths_down(const Trace& trace, std::span<const int> 
                                        const CancelFlag* cancel) {
     return guarded([&]() -> Result<std::vector<Vector>> {
         const CancelScope scope(pool, cancel);
-        const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].layers - 1;
+        const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].depth() - 1;
         Matrix start = Matrix::Zero(1, trace.output().size());
         for (const int position : positions) {
             HEADLIGHT_CHECK(position >= 0 && position < start.cols());
@@ -44,7 +44,7 @@ Result<std::vector<Vector>> rollout_paths(const Trace& trace, std::span<const in
 Result<Matrix> relevance_paths(const Trace& trace, std::span<const int> positions,
                                std::vector<GradientSeed> seeds, ThreadPool& pool, const CancelFlag* cancel) {
     HEADLIGHT_CHECK(positions.size() == seeds.size());
-    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].layers - 1;
+    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].depth() - 1;
     const std::vector<int> blocks = blocks_down(trace.config(), stack, layer);
     Matrix out(std::ssize(positions), trace.token_count());
     const size_t together = size_t(gradients_together(trace));

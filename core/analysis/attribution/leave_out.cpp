@@ -60,7 +60,7 @@ std::vector<Change> changes_without(const ModelConfig& config, const Change& cha
         int of_queries = last, of_keys = last;
         if (one.block >= 0) {
             of_queries = config.block(one.block).stack;
-            of_keys = config.block(one.block).key_stack();
+            of_keys = config.block(one.block).key_stack;
         } else if (last > 0) {
             of_queries = one.blocks == Blocks::encoder ? 0 : last;
             of_keys = one.blocks == Blocks::decoder ? last : 0;

@@ -26,7 +26,7 @@ void add_product(ThreadPool& pool, ConstMatrixRef a, ConstMatrixRef b, MatrixRef
 
 std::vector<int> self_blocks(const ModelConfig& c, int stack) {
     std::vector<int> out;
-    for (int layer = 0; layer < c.stacks[stack].layers; ++layer)
+    for (int layer = 0; layer < c.stacks[stack].depth(); ++layer)
         out.push_back(c.blocks_of(stack, layer).front());
     return out;
 }
@@ -34,7 +34,7 @@ std::vector<int> self_blocks(const ModelConfig& c, int stack) {
 std::vector<int> blocks_down(const ModelConfig& c, int stack, int layer) {
     std::vector<int> out;
     for (int s = 0; s <= stack; ++s)
-        for (int l = 0; l <= (s == stack ? layer : c.stacks[s].layers - 1); ++l)
+        for (int l = 0; l <= (s == stack ? layer : c.stacks[s].depth() - 1); ++l)
             for (const int block : c.blocks_of(s, l)) out.push_back(block);
     std::reverse(out.begin(), out.end());
     return out;
@@ -69,13 +69,14 @@ BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included) {
             for (int h = 0; h < trace.config().heads(block); ++h) {
                 const Vector moving = moving_rows(trace, included, {block, h}, first, rows);
                 if (moving.isZero()) continue;
-                out.keys += moving.asDiagonal() * trace.pattern_rows(block, h, first, rows);
+                out.keys += moving.asDiagonal() * shares_of_keys(trace, {block, h}, first, rows);
                 heads += moving;
             }
             for (int i = 0; i < rows; ++i) {
                 if (heads[i] == 0) continue;
                 out.keys.row(i) *= 0.5f / heads[i];
-                out.residual_weight[i] = 0.5f;
+                // Leaves a share that sinks take to the stream, since they add nothing.
+                out.residual_weight[i] = trace.rule(block).sinks.empty() ? 0.5f : 1 - out.keys.row(i).sum();
             }
             return out;
         };
@@ -102,7 +103,7 @@ void PathWalk::pass_layer() {
     if (passed_layer) passed_layer(stack_, layer_);
     if (--layer_ >= 0 || stack_ == 0) return;
     --stack_;
-    layer_ = trace_.config().stacks[stack_].layers - 1;
+    layer_ = trace_.config().stacks[stack_].depth() - 1;
 }
 
 void PathWalk::go_to(int block) {
@@ -116,7 +117,7 @@ void PathWalk::finish() {
 }
 
 void PathWalk::bring(int block, const Matrix& brought) {
-    moving_[trace_.config().block(block).key_stack()] += brought;
+    moving_[trace_.config().block(block).key_stack] += brought;
 }
 
 void PathWalk::scale(float by) {

@@ -1,10 +1,14 @@
 // Splits the residual stream of a token into parts.
 #include "analysis/attribution/stream_parts.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/attribution/embedding_parts.h"
 #include "base/cast.h"
+#include "model/convolution.h"
+#include "model/experts.h"
+#include "model/layer_embedding.h"
 
 namespace headlight {
 
@@ -31,8 +35,10 @@ public:
           stack_(stack),
           position_(position),
           pool_(pool) {
-        const StackConfig& s = c_.stacks[stack];
-        rows_.setZero(kFixed + 3 + Index{s.layers} * (2 * s.heads + 3), c_.d_model);
+        Index most = kFixed + 3;  // parts that there are at most
+        for (const LayerSpec& l : c_.stacks[stack].layers)
+            most += 2 * c_.max_heads() + 5 + (l.mlp.experts ? l.mlp.experts->used : 0);
+        rows_.setZero(most, c_.d_model);
         parts_ = {{PartKind::biases}, {PartKind::given}};
         embed();
     }
@@ -44,7 +50,7 @@ public:
         if (block.kind == AttentionKind::cross) pass_attention(first_of_layer, layer(block.layer).self.norm);
     }
     void climb() {
-        for (int l = 0; l < c_.stacks[stack_].layers; ++l) pass_layer(l);
+        for (int l = 0; l < c_.stacks[stack_].depth(); ++l) pass_layer(l);
     }
     void climb_to_end() {
         climb();
@@ -93,7 +99,7 @@ private:
 
     const LayerWeights& layer(int l) const { return w_.layers[l]; }
     const LayerActivations& activations(int l) const { return *trace_.stack(stack_).layers[l]; }
-    bool after() const { return c_.norm_place == NormPlace::after; }
+    bool after(int l) const { return c_.stacks[stack_].layers[l].norms_sum(); }
     PartRow normalized(const Norm& norm, const PartRow& x) const {
         return apply_norm(c_, norm, x, pool_).row(0);
     }
@@ -133,20 +139,50 @@ private:
             if (trace_.adds_bias(block)) add({PartKind::biases, block}, out - heads.colwise().sum());
         }
         now_ += out;
-        if (after()) through(norm);
+        if (trace_.config().layer_of(block).norms_sum()) through(norm);
     }
     PartRow left_by(int l) const {
-        const bool last = l + 1 == c_.stacks[stack_].layers;
+        const bool last = l + 1 == c_.stacks[stack_].depth();
         return last ? trace_.stack(stack_).resid_final.row(position_)
                     : activations(l + 1).entering_row(position_);
     }
     /// Returns the MLP's output: the difference of the stream, or recomputed if a post-norm follows.
     PartRow mlp_row(int l) const {
-        if (!after()) return left_by(l) - now_;
-        Matrix out = activations(l).changed.no_mlp ? Matrix(Matrix::Zero(1, c_.d_model))
-                                                   : mlp_output(*trace_.model, stack_, l, now_, pool_);
+        const LayerSpec& spec = c_.stacks[stack_].layers[l];
+        if (!after(l) && !spec.embedding && !spec.output_scale) return left_by(l) - now_;
+        Matrix out = mlp_output(*trace_.model, stack_, l, activations(l).changed, mlp_reads(l), pool_);
         activations(l).changed.mlp_out.put(position_, out);
         return out.row(0);
+    }
+    /// Adds what an MLP puts out: of experts one part each, of the shared one the rest.
+    void add_mlp(int l, int block, PartRow out) {
+        const MlpSpec& spec = c_.stacks[stack_].layers[l].mlp;
+        if (!spec.experts) return add({PartKind::mlp, block}, out);
+        const LayerWeights& w = layer(l);
+        const PartRow reads = mlp_reads(l);
+        const StackRun run{*trace_.model, c_.stacks[stack_], w_, pool_};
+        const std::vector<int>& off = activations(l).changed.experts_off;
+        const auto chosen = route(run, *spec.experts, w, reads).front();
+        Matrix rows = Matrix::Zero(isize(chosen) + 1, c_.d_model);  // the first takes a post-norm's bias
+        for (int i = 0; i < isize(chosen); ++i)
+            if (!contains(off, chosen[i].expert))
+                rows.row(i + 1) = expert_part(run, spec, w, chosen[i], reads);
+        if (w.apart.experts_norm)
+            apply_fixed_norm(c_, w.apart.experts_norm, chosen_output(run, spec, w, reads, off).row(0), rows);
+        if (w.mlp_post_norm)
+            apply_fixed_norm(c_, w.mlp_post_norm, experts_output(run, spec, w, reads, off).row(0), rows);
+        for (int i = 0; i < isize(chosen); ++i) {
+            if (contains(off, chosen[i].expert)) continue;
+            add({PartKind::expert, block, chosen[i].expert}, rows.row(i + 1));
+            out -= rows.row(i + 1);
+        }
+        if (w.mlp_in || w.mlp_post_norm.bias) add({PartKind::mlp, block}, out);  // else rounding is left
+    }
+    /// Returns what the MLP of a layer reads, before `now_` passes it.
+    PartRow mlp_reads(int l) const {
+        const PartRow reads =
+            c_.stacks[stack_].layers[l].parallel ? PartRow(activations(l).resid_pre.row(position_)) : now_;
+        return !after(l) && layer(l).mlp_norm ? normalized(layer(l).mlp_norm, reads) : reads;
     }
     void pass_layer(int l) {
         pool_.stop_point();
@@ -159,9 +195,36 @@ private:
         if (changed.mlp_out.gives(position_))
             add({PartKind::given_mlp, blocks.front()}, out);
         else if (!changed.no_mlp)
-            add({PartKind::mlp, blocks.front()}, out);
+            add_mlp(l, blocks.front(), out);
         now_ += out;
-        if (after()) through(layer(l).mlp_norm);
+        if (after(l)) through(layer(l).mlp_norm);
+        if (c_.stacks[stack_].layers[l].convolution) pass_convolution(l);
+        if (c_.stacks[stack_].layers[l].embedding) pass_layer_embedding(l);
+        if (const float* scale = layer(l).output_scale) {
+            rows_ *= *scale;
+            now_ *= *scale;
+        }
+    }
+    /// Adds what the layer makes of its own vector of the token.
+    void pass_layer_embedding(int l) {
+        const StackRun run{*trace_.model, c_.stacks[stack_], w_, pool_};
+        const PartRow own = layer_embedding(run, l, trace_.stack(stack_)).row(position_);
+        const PartRow out = layer_embedding_output(run, l, now_, own).row(0);
+        add({PartKind::layer_embedding, c_.blocks_of(stack_, l).front()}, out);
+        now_ += out;
+    }
+    /// Adds the convolution of the layer's input, and norms the sum.
+    void pass_convolution(int l) {
+        const int half = c_.stacks[stack_].layers[l].convolution->kernel / 2;
+        const Rows& input = activations(l).resid_pre;
+        const Index first = std::max(0, position_ - half),
+                    end = std::min<Index>(input.rows(), position_ + half + 1);
+        const StackRun run{*trace_.model, c_.stacks[stack_], w_, pool_};
+        const PartRow out =
+            convolution_output(run, l, input.middleRows(first, end - first)).row(position_ - first);
+        add({PartKind::convolution, c_.blocks_of(stack_, l).front()}, out);
+        now_ += out;
+        through(layer(l).convolution_norm);
     }
 
     const Trace& trace_;
@@ -188,6 +251,12 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
             return head_name(c, part.block, part.head);
         case PartKind::mlp:
             return "MLP " + block_name(c, part.block);
+        case PartKind::expert:
+            return "expert " + block_name(c, part.block) + "." + std::to_string(part.head);
+        case PartKind::convolution:
+            return "convolution " + block_name(c, part.block);
+        case PartKind::layer_embedding:
+            return "layer embedding " + block_name(c, part.block);
         case PartKind::biases:
             return "biases";
         case PartKind::given:
@@ -216,15 +285,17 @@ void apply_fixed_norm(const ModelConfig& c, const Norm& norm, const PartRow& who
 
 StreamParts parts_read(const Trace& trace, int block, bool keys, int token, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
+    if (keys) block = c.key_block(block);
     const AttentionBlock at = c.block(block);
     const bool source = keys && at.kind == AttentionKind::cross;
-    Splitter split(trace, source ? at.key_stack() : at.stack, token, pool);
+    Splitter split(trace, source ? at.key_stack : at.stack, token, pool);
     if (source) {
         split.climb_to_end();
         return split.joined();
     }
     split.climb_to(at, c.blocks_of(at.stack, at.layer).front());
-    if (c.norm_place == NormPlace::before) split.through(trace.weights(block).norm);
+    if (const Norm& norm = trace.weights(block).norm; norm && !c.layer_of(block).norms_sum())
+        split.through(norm);
     return split.joined();
 }
 

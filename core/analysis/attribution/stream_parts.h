@@ -9,15 +9,19 @@
 namespace headlight {
 
 struct StreamPart {
-    /// token, position, segment: of the embedding. biases: everything that does not depend on a token. given:
-    /// the user's replacement of the stream (patches, noise), or of the output of a head, attention block or
-    /// MLP. others: several parts merged.
+    /// token, position, segment: of the embedding. mlp: with experts, the shared one.
+    /// convolution: of a layer's input, beside it (DeBERTa v2). biases: everything that
+    /// does not depend on a token. given: the user's replacement of the stream (patches, noise), or of the
+    /// output of a head, attention block or MLP. others: several parts merged.
     enum class Kind {
         token,
         position,
         segment,
         head,
         mlp,
+        expert,
+        convolution,
+        layer_embedding,
         biases,
         given,
         given_head,
@@ -26,11 +30,11 @@ struct StreamPart {
         others
     } kind = Kind::token;
     /// of a head or attention block, or a block's biases; for an MLP the self-attention block of its layer
-    int block = -1, head = -1;
-    int count = 0;  // others: how many
+    int block = -1, head = -1;  // head: of an expert its number
+    int count = 0;              // others: how many
     bool operator==(const StreamPart&) const = default;
 };
-/// Returns "token", "0.3", "MLP 0", "biases", "12 others".
+/// Returns "token", "0.3", "MLP 0", "expert 0.3", "convolution 0", "biases", "12 others".
 std::string stream_part_name(const ModelConfig& config, const StreamPart& part);
 
 /// Holds vectors that sum to what is read: one row per part, the first that of the biases.

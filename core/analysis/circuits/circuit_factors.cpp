@@ -30,14 +30,15 @@ Norm without_bias(Norm norm) {
 /// Returns the stack whose stream a side of a block reads.
 int stack_read(const ModelConfig& c, int block, bool keys) {
     const AttentionBlock at = c.block(block);
-    return keys ? at.key_stack() : at.stack;
+    return keys ? at.key_stack : at.stack;
 }
 
 /// Returns the norm that a side of a block reads through; none: it reads the stream directly.
 Norm norm_read(const Model& model, int block, bool keys) {
     const ModelConfig& c = model.config;
+    if (keys) block = c.key_block(block);
     if (keys && c.block(block).kind == AttentionKind::cross) return model.weights.stacks[0].final_norm;
-    return c.norm_place == NormPlace::before ? weights_of(model, block).norm : Norm{};
+    return !c.layer_of(block).norms_sum() ? weights_of(model, block).norm : Norm{};
 }
 
 /// Applies a norm's weight to rows of a matrix of the stream's width, without its scale.
@@ -65,49 +66,41 @@ Matrix embedded(const Model& model, int stack, Index first, Index count, ThreadP
             w.token_embedding.read(first + i, 0, x.cols(), x.row(i).data());
     });
     x *= c.embed_scale;
-    const bool project_first = w.embed_project && c.d_model_positions;
+    const bool project_first = w.embed_project && (c.d_model_positions || c.norm_projected);
     if (project_first) x = multiplied(w.embed_project, x, pool);
     if (w.embed_norm) x = apply_norm(c, w.embed_norm, x, pool);
     if (w.embed_project && !project_first) x = multiplied(w.embed_project, x, pool);
     return x;
 }
 
-/// Holds a matrix that a side of a block reads with, and the [vocab, d_head] to fill.
+/// Holds a matrix that a side of a block reads with, and the [vocab, its width] to fill.
 struct SideRead {
     bool keys;
-    Linear with;
-    Norm by_head;
+    HeadPart with;
     Matrix& to;
 };
 
-bool read_alike(const ModelConfig& c, int block) { return c.block(block).kind != AttentionKind::cross; }
+bool read_alike(const ModelConfig& c, int block) {
+    return c.block(block).kind != AttentionKind::cross && c.key_block(block) == block;
+}
 
 /// Embeds each token as one side of the block reads it, through these matrices.
-void read_tokens(const Model& model, int block, bool keys, std::span<SideRead* const> reads,
+void read_tokens(const Model& model, AttentionHead head, bool keys, std::span<SideRead* const> reads,
                  ThreadPool& pool) {
     const ModelConfig& c = model.config;
+    const int block = head.block;
+    const HeadWeights weights(model, head);
     const int stack = stack_read(c, block, keys);
     const Norm norm = without_bias(norm_read(model, block, keys));
     const Index vocab = model.weights.stacks[stack].token_embedding.out;
-    for (const SideRead* read : reads) read->to.resize(vocab, read->with.out);
+    for (const SideRead* read : reads) read->to.resize(vocab, weights.width(read->with));
     for (Index first = 0; first < vocab; first += kTokensAtOnce) {
         const Index count = std::min(kTokensAtOnce, vocab - first);
         Matrix x = embedded(model, stack, first, count, pool);
         if (norm) x = apply_norm(c, norm, x, pool);
-        for (const SideRead* read : reads) {
-            Matrix y = multiplied(without_bias(read->with), x, pool);
-            read->to.middleRows(first, count) =
-                read->by_head ? apply_norm(c, without_bias(read->by_head), y, pool) : y;
-        }
+        for (const SideRead* read : reads)
+            read->to.middleRows(first, count) = weights.project(read->with, x, pool, true);
     }
-}
-
-Index shared_head(const ModelConfig& c, AttentionHead head) {
-    return head.head / (c.heads(head.block) / c.kv_heads(head.block));
-}
-
-Linear columns_of_head(const ModelConfig& c, const Linear& w, int block, Index head) {
-    return w.columns(head * c.d_head(block), c.d_head(block));
 }
 
 }  // namespace
@@ -120,7 +113,9 @@ Matrix written_through(const Model& model, int block, const Matrix& output) {
     return scale_by_norm(model.config, weights_of(model, block).post_norm, output);
 }
 
-std::string missing_qk(const Model& model) {
+std::string missing_qk(const Model& model, AttentionHead head) {
+    if (model.config.attention(head.block).recurrence)
+        return "A recurrence reads q, k and v through a convolution: a token alone makes none of them.";
     return model.config.can.read_image
                ? model.name + " reads images: it has no vocabulary whose tokens could meet."
                : "";
@@ -128,7 +123,7 @@ std::string missing_qk(const Model& model) {
 
 std::string missing_ov(const Model& model, AttentionHead head) {
     const ModelConfig& c = model.config;
-    if (std::string missing = missing_qk(model); !missing.empty()) return missing;
+    if (std::string missing = missing_qk(model, head); !missing.empty()) return missing;
     if (model.weights.stacks.empty()) return model.name + " holds no weights, which circuits are made of.";
     if (!model.has_logits()) return model.name + " has no head that predicts tokens.";
     if (c.block(head.block).stack + 1 != isize(c.stacks))
@@ -142,37 +137,34 @@ std::string missing_ov(const Model& model, AttentionHead head) {
 TokenSides token_sides(const Model& model, AttentionHead head, unsigned wanted, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const int block = head.block;
-    const AttentionWeights& w = weights_of(model, block);
-    const AttentionBlock at = c.block(block);
-    const Index shared = shared_head(c, head);
     TokenSides out;
     std::vector<SideRead> reads;
-    if (wanted & kQueries)
-        reads.push_back({false, columns_of_head(c, w.q, block, head.head), w.q_norm, out.queries});
-    if (wanted & kKeys) reads.push_back({true, columns_of_head(c, w.k, block, shared), w.k_norm, out.keys});
-    if (wanted & kValues) reads.push_back({true, columns_of_head(c, w.v, block, shared), {}, out.values});
+    if (wanted & kQueries) reads.push_back({false, HeadPart::q, out.queries});
+    if (wanted & kKeys) reads.push_back({true, HeadPart::k, out.keys});
+    if (wanted & kValues) reads.push_back({true, HeadPart::v, out.values});
+    const HeadWeights weights(model, head);
     int64_t bytes = 0;
     for (const SideRead& read : reads)
-        bytes += model.weights.stacks[stack_read(c, block, read.keys)].token_embedding.out * read.with.out *
-                 int64_t{sizeof(float)};
+        bytes += model.weights.stacks[stack_read(c, block, read.keys)].token_embedding.out *
+                 weights.width(read.with) * int64_t{sizeof(float)};
     check_fits(bytes);
     for (const bool keys : {false, true}) {
         std::vector<SideRead*> alike;
         for (SideRead& read : reads)
             if (read_alike(c, block) ? !keys : read.keys == keys) alike.push_back(&read);
-        if (!alike.empty()) read_tokens(model, block, keys, alike, pool);
+        if (!alike.empty()) read_tokens(model, head, keys, alike, pool);
     }
-    out.queries *= c.score_scale(c.stacks[at.stack], at.layer);
+    out.queries *= c.attention(block).score_scale();
     return out;
 }
 
 Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
     const ModelConfig& c = model.config;
-    const Index d = c.d_head(head.block);
-    const Matrix o = input_rows(weights_of(model, head.block).o, head.head * d, d);
+    const Index d = c.d_value(head.block);
+    const Matrix o = HeadWeights(model, head).output();
     Matrix x =
         scale_by_norm(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
-    x *= c.logit_scale;
+    x *= c.logit_scale * carried_share(model, head.block);
     check_fits(model.weights.unembedding.out * d * int64_t{2 * sizeof(float)});  // and transposed
     if (model.weights.head_dense) x = multiplied(without_bias(model.weights.head_dense), x, pool);
     return multiplied(without_bias(model.weights.unembedding), x, pool).transpose();
@@ -205,19 +197,20 @@ float AverageText::previous_token_score(AttentionHead head, ThreadPool& pool) {
         return std::numeric_limits<float>::quiet_NaN();
     if (embeddings_.empty()) make(n, pool);
     const AttentionRule& rule = *rules_[at.stack][at.layer].self;
-    const AttentionWeights& w = weights_of(model_, head.block);
-    Matrix x = embeddings_[at.stack];
-    if (const Norm norm = norm_read(model_, head.block, false)) x = apply_norm(c, norm, x, pool);
-    const Rope& rope = c.rope_of(c.stacks[at.stack], at.layer);
-    const auto vectors = [&](const Linear& all, Index number, const Norm& norm) {
-        Matrix y = multiplied(columns_of_head(c, all, head.block, number), x, pool);
-        if (norm) y = apply_norm(c, norm, y, pool);
-        if (rope.dims) apply_rope(rope, make_rope_table(rope, n, 0, n), 1, pool, y);
-        return Rows(std::move(y));
+    const HeadWeights weights(model_, head);
+    const AttentionSpec& spec = c.attention(head.block);
+    const auto vectors = [&](HeadPart which) {
+        Matrix x = embeddings_[at.stack];
+        if (const Norm read = norm_read(model_, head.block, which == HeadPart::k))
+            x = apply_norm(c, read, x, pool);
+        const Norm norm = spec.norm_rotated ? weights.norm(which) : Norm{};
+        Matrix y = norm ? weights.project_alone(which, x, pool) : weights.project(which, x, pool);
+        if (spec.rope.dims) apply_rope(spec.rope, make_rope_table(spec.rope, n, 0, n), 1, pool, y);
+        return norm ? apply_norm(c, norm, y, pool) : y;
     };
-    Matrix pattern(n, n);
-    head_pattern(rule, head.head, vectors(w.q, head.head, w.q_norm),
-                 vectors(w.k, shared_head(c, head), w.k_norm), 0, pattern);
+    Matrix pattern(n, n), q = vectors(HeadPart::q);
+    for (int i = 0; i < n; ++i) q.row(i) *= spec.query_scale(i);
+    head_pattern(rule, head.head, Rows(std::move(q)), Rows(vectors(HeadPart::k)), 0, pattern);
     return pattern.diagonal(-1).mean();
 }
 

@@ -18,7 +18,7 @@ Matrix read_through(const Model& model, int block, bool keys, const Matrix& with
 Matrix written_through(const Model& model, int block, const Matrix& output);
 
 /// Explain why a model's heads have no circuits over a vocabulary, or a head none to the logits; "": have.
-std::string missing_qk(const Model& model);
+std::string missing_qk(const Model& model, AttentionHead head);
 std::string missing_ov(const Model& model, AttentionHead head);
 
 /// [vocab, d_head] of one head for each token of its queries' (keys') vocabulary: embedding, norm with the

@@ -142,11 +142,11 @@ Factored factored(const Model& model, AttentionHead head, AverageText& average, 
     HeadCircuits& out = f.out;
     const bool self = model.config.block(head.block).kind != AttentionKind::cross;
     out.copying = out.duplicate = kNoScore;
-    out.qk.refusal = missing_qk(model);
+    out.qk.refusal = missing_qk(model, head);
     out.ov.refusal = missing_ov(model, head);
     const AttentionBlock at = model.config.block(head.block);
     out.qk.from_stack = at.stack;
-    out.qk.to_stack = out.ov.from_stack = at.key_stack();
+    out.qk.to_stack = out.ov.from_stack = at.key_stack;
     out.ov.to_stack = isize(model.config.stacks) - 1;
     TokenSides sides = token_sides(
         model, head,
@@ -164,7 +164,8 @@ Factored factored(const Model& model, AttentionHead head, AverageText& average, 
         center_rows(f.logits);
         if (self || model.config.shared_embedding) out.copying = copying_score(f.values, f.logits, pool);
     }
-    out.previous = average.previous_token_score(head, pool);
+    const bool scored = !model.config.attention(head.block).recurrence;
+    out.previous = scored ? average.previous_token_score(head, pool) : kNoScore;
     return f;
 }
 
@@ -191,8 +192,8 @@ int circuit_steps(const Model& model, const CircuitsRequest& request) {
                   tokens = request.tokens ? std::min(request.tokens, vocab) : vocab;
         return narrow<int>((tokens + kPairRows - 1) / kPairRows);
     };
-    return (missing_qk(model).empty() ? blocks(at.stack) : 0) +
-           (missing_ov(model, head).empty() ? blocks(at.key_stack()) : 0);
+    return (missing_qk(model, head).empty() ? blocks(at.stack) : 0) +
+           (missing_ov(model, head).empty() ? blocks(at.key_stack) : 0);
 }
 
 Result<HeadCircuits> head_circuits(const Model& model, const CircuitsRequest& w, ThreadPool& pool,

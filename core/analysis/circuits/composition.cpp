@@ -28,19 +28,19 @@ struct Readings {
 Readings readings(const ModelConfig& c, int writer, int reader) {
     const AttentionBlock w = c.block(writer), r = c.block(reader);
     const bool cross = r.kind == AttentionKind::cross;
-    if (w.stack != r.stack)
-        return {false, cross && w.stack == r.key_stack(), cross && w.stack == r.key_stack()};
-    const bool earlier = w.layer < r.layer || (w.layer == r.layer && cross && w.kind != AttentionKind::cross);
-    return {earlier, earlier && !cross, earlier && !cross};
+    if (w.stack != r.stack) return {false, cross && w.stack == r.key_stack, cross && w.stack == r.key_stack};
+    const bool earlier = w.layer < r.layer || (w.layer == r.layer && cross && w.kind != AttentionKind::cross),
+               before_keys = !cross && w.layer < c.block(c.key_block(reader)).layer;
+    return {earlier, before_keys, before_keys};
 }
 
-/// Holds a head's W_V [d_model, d_head] and W_O [d_head, d_model], and the products that norms need.
+/// Holds a head's W_V [d_model, d_value] and W_O [d_value, d_model], and the products that norms need.
 struct Writer {
     int index;
     Matrix out, value_gram, output_gram;  // W_O; W_Vᵀ W_V; W_O W_Oᵀ
     double size;                          // ‖W_V W_O‖
 };
-/// Holds what a head reads with, [d_model, d_head] each, and their products.
+/// Holds what a head reads with, [d_model, d_head] each, v [d_model, d_value], and their products.
 struct Reader {
     int index;
     Matrix q, k, v, q_gram, k_gram, output_gram;
@@ -115,7 +115,8 @@ std::vector<std::pair<int, int>> block_pairs(const ModelConfig& c, const std::op
     std::vector<std::pair<int, int>> out;
     for (int writer = 0; writer < c.blocks(); ++writer)
         for (int reader = 0; reader < c.blocks(); ++reader)
-            if (readings(c, writer, reader).any() &&
+            if (readings(c, writer, reader).any() && !c.attention(writer).recurrence &&
+                !c.attention(reader).recurrence &&  // whose q, k and v are no products of the stream
                 (!with || with->block == writer || with->block == reader))
                 out.emplace_back(writer, reader);
     return out;
@@ -138,7 +139,7 @@ double composition_cost(const ModelConfig& c) {
     double out = 0;
     for (const auto& [writer, reader] : block_pairs(c, std::nullopt)) {
         const Readings into = readings(c, writer, reader);
-        const double wide = double(c.heads(writer)) * c.d_head(writer) * c.heads(reader) * c.d_head(reader);
+        const double wide = double(c.heads(writer)) * c.d_value(writer) * c.heads(reader) * c.d_head(reader);
         out += 2 * wide * (c.d_model + 2.0 * c.d_head(reader)) * (into.q + into.k + into.v);
     }
     return out;

@@ -7,16 +7,24 @@ namespace headlight {
 
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
-    return c.norm_place == NormPlace::before && !c.mlm_head && !c.can.read_image && m.has_logits() &&
+    return !c.norms_sums() && !c.mlm_head && !c.can.read_image && m.has_logits() &&
            m.weights.stacks.back().final_norm;
 }
 
-std::optional<DirectPath> DirectPath::at(const Trace& trace, int position) {
-    if (!has_direct_path(*trace.model)) return std::nullopt;
-    return DirectPath(trace, position);
+float carried_share(const Model& m, int block) {
+    const AttentionBlock at = m.config.block(block);
+    const std::vector<LayerWeights>& layers = m.weights.stacks[at.stack].layers;
+    float out = 1;
+    for (int l = at.layer; l < isize(layers); ++l) out *= layers[l].scale();
+    return out;
 }
 
-DirectPath::DirectPath(const Trace& trace, int position) : trace_(trace) {
+std::optional<DirectPath> DirectPath::at(const Trace& trace, int position, int block) {
+    if (!has_direct_path(*trace.model)) return std::nullopt;
+    return DirectPath(trace, position, block < 0 ? 1 : carried_share(*trace.model, block));
+}
+
+DirectPath::DirectPath(const Trace& trace, int position, float share) : trace_(trace), share_(share) {
     const ModelConfig& c = trace.config();
     const auto x = trace.activations.stacks.back()->resid_final.row(position);
     const float mean = c.norm == NormKind::layer_norm ? x.mean() : 0.0f;
@@ -29,7 +37,7 @@ Matrix DirectPath::normalized(ConstMatrixRef vectors) const {
                                                       vectors.cols());
     Matrix x = vectors;
     if (c.norm == NormKind::layer_norm) x.colwise() -= x.rowwise().mean().eval();
-    return (x.array().rowwise() * (weight.array() * (c.logit_scale / deviation_))).matrix();
+    return (x.array().rowwise() * (weight.array() * (c.logit_scale * share_ / deviation_))).matrix();
 }
 
 Matrix DirectPath::as_logits(ConstMatrixRef normal, const Linear& head, ThreadPool& pool) const {

@@ -1,7 +1,7 @@
 // Decodes the matrices of one head, whatever their layout, and computes their singular values.
 #pragma once
 
-#include "model/model.h"
+#include "model/head_weights.h"
 
 namespace headlight {
 
@@ -12,11 +12,6 @@ struct HeadMatrices {
 };
 /// Decodes them; the model must have weights.
 HeadMatrices head_matrices(const Model& model, AttentionHead head);
-
-const AttentionWeights& weights_of(const Model& model, int block);
-
-/// Decodes inputs [first, first + count) of a matrix: [count, w.out].
-Matrix input_rows(const Linear& w, Index first, Index count);
 
 /// W_V W_O [d_model, d_model]: holds a head's value matrix as the product of down (to d_head) and up.
 struct ValueFactors {

@@ -48,6 +48,12 @@ float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
     return float(std::max(0.0, sum / 2));
 }
 
+float mixing_distance(const Eigen::Ref<const Eigen::RowVectorXf>& a,
+                      const Eigen::Ref<const Eigen::RowVectorXf>& b) {
+    const float sizes = a.cwiseAbs().sum() + b.cwiseAbs().sum();
+    return sizes > 0 ? (a - b).cwiseAbs().sum() / sizes : 0.0f;
+}
+
 float relative_entropy(const Vector& p, const Vector& q) {
     double sum = 0;
     for (Index i = 0; i < p.size(); ++i) sum += divergence_from(p[i], std::max(q[i], 1e-30f));
@@ -64,13 +70,14 @@ TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const
 
 bool reads_same(const ModelConfig& a, int block_a, const ModelConfig& b, int block_b) {
     const AttentionBlock x = a.block(block_a), y = b.block(block_b);
-    return x.stack == y.stack && x.key_stack() == y.key_stack();
+    return x.stack == y.stack && x.key_stack == y.key_stack &&
+           a.attention(block_a).recurrence.has_value() == b.attention(block_b).recurrence.has_value();
 }
 
 BlockPairs align_blocks(const Alignment& how, const Trace& a, int block_a, const Trace& b, int block_b) {
     HEADLIGHT_CHECK(reads_same(a.config(), block_a, b.config(), block_b));
     const AttentionBlock x = a.config().block(block_a), y = b.config().block(block_b);
-    return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack(), b, y.key_stack())};
+    return {align_stacks(how, a, x.stack, b, y.stack), align_stacks(how, a, x.key_stack, b, y.key_stack)};
 }
 
 float head_distance(const Trace& a, int block_a, int head_a, const Trace& b, int block_b, int head_b,
@@ -84,17 +91,13 @@ float head_distance(const Trace& a, int block_a, int head_a, const Trace& b, int
             std::span(queries).subspan(first, std::min(kQueriesTogether, queries.size() - first));
         const Matrix x = rows_along(a, block_a, head_a, block, pairs.keys, Side::a),
                      y = rows_along(b, block_b, head_b, block, pairs.keys, Side::b);
-        for (Index r = 0; r < x.rows(); ++r) sum += double(divergence(x.row(r), y.row(r)));
+        const auto distance = a.is_mixing(block_a) ? mixing_distance : divergence;
+        for (Index r = 0; r < x.rows(); ++r) sum += double(distance(x.row(r), y.row(r)));
     }
     return queries.empty() ? 0.0f : float(sum / double(queries.size()));
 }
 
-bool same_heads(const ModelConfig& a, const ModelConfig& b) {
-    return std::equal(a.stacks.begin(), a.stacks.end(), b.stacks.begin(), b.stacks.end(),
-                      [](const StackConfig& x, const StackConfig& y) {
-                          return x.layers == y.layers && x.heads == y.heads && x.cross == y.cross;
-                      });
-}
+bool same_heads(const ModelConfig& a, const ModelConfig& b) { return a.block_table == b.block_table; }
 
 Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alignment& how, ThreadPool& pool,
                                       const CancelFlag* cancel) {
@@ -105,12 +108,12 @@ Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alig
             " have different numbers of layers or heads, so their heads cannot be compared one by one."};
     std::map<std::pair<int, int>, BlockPairs> pairs;  // by stacks of queries and keys
     for (int block = 0; block < c.blocks(); ++block)
-        if (auto& p = pairs[{c.block(block).stack, c.block(block).key_stack()}]; p.queries.empty())
+        if (auto& p = pairs[{c.block(block).stack, c.block(block).key_stack}]; p.queries.empty())
             p = align_blocks(how, a, block, b, block);
     PerHead<float> out(c);
     const CancelScope scope(pool, cancel);
     for_heads(c, pool, [&](AttentionHead h) {
-        const BlockPairs& tokens = pairs.at({c.block(h.block).stack, c.block(h.block).key_stack()});
+        const BlockPairs& tokens = pairs.at({c.block(h.block).stack, c.block(h.block).key_stack});
         out[h] = head_distance(a, h.block, h.head, b, h.block, h.head, tokens, cancel);
     });
     return out;

@@ -14,6 +14,10 @@ namespace headlight {
 float divergence(const Eigen::Ref<const Eigen::RowVectorXf>& a,
                  const Eigen::Ref<const Eigen::RowVectorXf>& b);
 
+/// Σ |a − b| / Σ (|a| + |b|): the distance of two rows of mixing matrices, 0 equal, 1 disjoint.
+float mixing_distance(const Eigen::Ref<const Eigen::RowVectorXf>& a,
+                      const Eigen::Ref<const Eigen::RowVectorXf>& b);
+
 /// Σ p log2(p / q): the Kullback–Leibler divergence in bits of two distributions over the same outcomes.
 float relative_entropy(const Vector& p, const Vector& q);
 

@@ -27,7 +27,7 @@ Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
             const auto block = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step),
                                        std::min<Index>(step, m.cols() - c * step));
             const float high = block.maxCoeff(), low = block.minCoeff();
-            out(r, c) = of_magnitude && -low > high ? low : high;
+            out(r, c) = of_magnitude && !is_masked(low) && -low > high ? low : high;
         }
     return out;
 }
@@ -63,15 +63,18 @@ std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<
     return out;
 }
 
+/// Returns 0 in place of masked and absent entries.
+Matrix unmasked(const Matrix& m) { return (m.array() <= kMasked).select(0.0f, m); }
+
 /// Lays out both sides and derives the rest.
 void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.a = laid_out(a, m.rows, m.columns, Side::a, kAbsent);
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
     m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
-                       .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
+                       .select(Matrix::Zero(m.a.rows(), m.a.cols()), unmasked(m.a) - unmasked(m.b));
     m.step = narrow<int>((std::max(m.a.rows(), m.a.cols()) + kMaxSide - 1) / kMaxSide);
-    m.small_a = reduced(m.a, m.step, false);
-    m.small_b = reduced(m.b, m.step, false);
+    m.small_a = reduced(m.a, m.step, m.is_mixing);
+    m.small_b = reduced(m.b, m.step, m.is_mixing);
     m.small_difference = reduced(m.difference, m.step, true);
     m.largest = largest_of(m.difference);
 }
@@ -115,7 +118,8 @@ AttentionHead clamped_head(const ModelConfig& c, int block, int head) {
 std::string reads_what(const ModelConfig& c, AttentionHead head) {
     constexpr const char* kSides[] = {"within the text", "within the source", "within the target",
                                       "from target to source"};
-    return head_name(c, head) + " attends " + row_of(kSides, c.block(head.block).kind);
+    return head_name(c, head) + (c.attention(head.block).recurrence ? " mixes tokens " : " attends ") +
+           row_of(kSides, c.block(head.block).kind);
 }
 
 /// Draws one side over its own tokens.
@@ -130,8 +134,9 @@ PairedMap map_alone(const Trace& t, AttentionHead head, Side side) {
     out.rows = tokens(t.query_count(head.block));
     out.columns = tokens(t.key_count(head.block));
     out.row_labels = token_labels(t, block.stack);
-    out.column_labels = token_labels(t, block.key_stack());
+    out.column_labels = token_labels(t, block.key_stack);
     const Matrix weights = masked_pattern(t, head.block, head.head);
+    out.is_mixing = t.is_mixing(head.block);
     fill(out, weights, weights);
     return out;
 }
@@ -142,15 +147,17 @@ void compare_rows(HeadPair& out, const Trace& a, AttentionHead head, const Trace
     const AttentionBlock x = a.config().block(head.block), y = b.config().block(out.b.block);
     out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(b, y.stack));
     out.map.column_labels =
-        pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(b, y.key_stack()));
+        pair_labels(pairs.keys, token_labels(a, x.key_stack), token_labels(b, y.key_stack));
     check_fits(std::ssize(pairs.queries) * std::ssize(pairs.keys) *
                32);  // both sides twice, their difference, its order
     out.map.rows = std::move(pairs.queries);
     out.map.columns = std::move(pairs.keys);
+    out.map.is_mixing = a.is_mixing(head.block);
+    const auto distance = out.map.is_mixing ? mixing_distance : divergence;
     fill(out.map, masked_pattern(a, head.block, head.head), masked_pattern(b, out.b.block, out.b.head));
     for (int r = 0; r < isize(out.map.rows); ++r)
-        out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(r).cwiseMax(0.0f),
-                                                                   out.map.b.row(r).cwiseMax(0.0f))
+        out.by_query.push_back(out.map.rows[r].both() ? distance(unmasked(out.map.a.row(r)).row(0),
+                                                                 unmasked(out.map.b.row(r)).row(0))
                                                       : kNone);
 }
 

@@ -30,9 +30,6 @@ struct RunPair {
     const Trace* b(const Runs& runs) const;
 };
 
-/// Mark cells of a pair's matrices: masked ones, and those whose token one text lacks.
-inline constexpr float kMasked = -1, kAbsent = -2;
-
 /// Holds values of A and of B along the same rows and columns.
 struct PairedMap {
     struct Difference {
@@ -42,6 +39,7 @@ struct PairedMap {
     TokenPairs rows, columns;
     std::vector<std::string> row_labels, column_labels;  // "red", or "red | blue" if B has another token
     Matrix a, b, difference;                             // difference: 0 if either is missing
+    bool is_mixing = false;                              // a and b are signed: Trace::is_mixing
     int step = 1;                                        // rows and columns per cell of the small ones
     /// at most 96 cells along a side, each the largest (of A − B: by magnitude) of a block
     Matrix small_a, small_b, small_difference;

@@ -66,7 +66,7 @@ Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignm
         rows = chosen_side(
             trace, std::move(rows),
             request.last >= 0 ? request.last : most_probable_last(trace, trace.queries(request.block), pool));
-    const AlignedSide columns = side_of(trace, block.key_stack());
+    const AlignedSide columns = side_of(trace, block.key_stack);
     out.row_of_token = request.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
     out.column_of_token = request.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
@@ -103,9 +103,9 @@ float alignment_bits(const Matrix& pattern) {
 
 int cross_block(const ModelConfig& c, int block) {
     if (c.block(block).kind == AttentionKind::cross) return block;
-    if (!c.decoder().cross) return -1;
-    const int first = c.blocks() - c.decoder().layers;
-    return first + std::min(c.block(block).layer, c.decoder().layers - 1);
+    if (!c.decoder().cross()) return -1;
+    const int first = c.blocks() - c.decoder().depth();
+    return first + std::min(c.block(block).layer, c.decoder().depth() - 1);
 }
 
 void WordAlignmentRequest::clamp_to(const Trace& t) {

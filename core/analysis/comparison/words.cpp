@@ -76,13 +76,13 @@ Matrix join_pattern(const Matrix& w, std::span<const int> query_words, std::span
         const int row = query_words[q];
         pieces[row] += 1;
         for (Index k = 0; k < w.cols(); ++k) {
-            if (w(q, k) < 0) continue;
+            if (is_masked(w(q, k))) continue;
             sums(row, key_words[k]) += w(q, k);
             seen(row, key_words[k]) = 1;
         }
     }
     for (Index r = 0; r < sums.rows(); ++r) sums.row(r) /= pieces[r];
-    return (seen.array() > 0).select(sums, Matrix::Constant(sums.rows(), sums.cols(), -1));
+    return (seen.array() > 0).select(sums, Matrix::Constant(sums.rows(), sums.cols(), kMasked));
 }
 
 }  // namespace headlight

@@ -18,7 +18,7 @@ std::vector<int> word_numbers(std::span<const std::string> tokens);
 std::vector<std::string> join_labels(std::span<const std::string> labels, std::span<const int> words);
 
 /// Joins a pattern [queries, keys] by words: averages a word's queries, sums its keys, so that rows still sum
-/// to 1; −1 if all cells are masked.
+/// to 1; kMasked if all cells are masked.
 Matrix join_pattern(const Matrix& weights, std::span<const int> query_words, std::span<const int> key_words);
 
 }  // namespace headlight

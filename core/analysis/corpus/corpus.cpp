@@ -203,7 +203,7 @@ void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, Thr
             return {trace.request.inputs[stack].ids, labels[stack], kinds[stack],
                     stack == 0 ? places : std::span<const Span>()};
         };
-        LinkObserver links(side(at.stack), side(at.key_stack()), at.kind != AttentionKind::cross, text,
+        LinkObserver links(side(at.stack), side(at.key_stack), at.kind != AttentionKind::cross, text,
                            strongest_, heads_[h], found[h]);
         show_pattern(trace, h, 0, trace.query_count(h.block), pool, links);
     });

@@ -138,8 +138,9 @@ Result<Moved> answer_moved(const Runs& runs, const MovedRequest& w, ThreadPool& 
         const CancelScope scope(pool, cancel);
         for_heads(c, pool, [&](AttentionHead h) {
             out.distances[h] = c.block(h.block).stack == output
-                                   ? divergence(own.pattern_rows(h.block, h.head, out.position, 1).row(0),
-                                                now.pattern_rows(h.block, h.head, out.position, 1).row(0))
+                                   ? (own.is_mixing(h.block) ? mixing_distance : divergence)(
+                                         own.pattern_rows(h.block, h.head, out.position, 1).row(0),
+                                         now.pattern_rows(h.block, h.head, out.position, 1).row(0))
                                    : head_distance(own, h.block, h.head, now, h.block, h.head,
                                                    align_blocks({}, own, h.block, now, h.block), cancel);
         });

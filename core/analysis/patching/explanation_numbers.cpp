@@ -16,7 +16,7 @@ Json values_json(const MetricValues& values) {
 
 std::string source_name(const PathEdge& edge, const Trace& clean) {
     if (edge.token < 0) return head_name(clean.config(), edge.from);
-    const int stack = clean.config().block(edge.to.block).key_stack();
+    const int stack = clean.config().block(edge.to.block).key_stack;
     return token_labels(clean, stack)[size_t(edge.token)] + " " + std::to_string(edge.token);
 }
 

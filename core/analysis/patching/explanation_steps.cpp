@@ -65,12 +65,12 @@ private:
         return std::any_of(tags.begin(), tags.end(), [&](const HeadTag& t) { return t.row->word == word; });
     }
 
-    /// HeadList that hand each word the one before it, and those whose keys read that.
+    /// Finds the heads that hand each word the one before it, and those whose keys read that.
     void find_marks() {
         for (const PathEdge& edge : e_.edges) {
             const bool by_keys =
                 edge.token < 0 && !edge.to_answer && edge.effect > 0 && edge.by_keys >= 0.5f * edge.effect;
-            const bool within = !by_keys || config_.block(edge.to.block).key_stack() == output();
+            const bool within = !by_keys || config_.block(edge.to.block).key_stack == output();
             if (!by_keys || !within || !has_tag(edge.from, "previous") || !(e_.direct[edge.to] > 0)) continue;
             if (!mark_) mark_ = edge;
             if (!contains(markers_, edge.from)) markers_.push_back(edge.from);
@@ -118,7 +118,7 @@ private:
     }
     /// "looks at “ball”"; "reads “red”" of a head without a row at the prediction.
     std::string looks(AttentionHead head) const {
-        const int stack = config_.block(head.block).key_stack();
+        const int stack = config_.block(head.block).key_stack;
         const Look at = look(head);
         if (at.key >= 0) return "looks at " + quoted(stack, at.key);
         for (const PathEdge& edge : e_.edges)
@@ -168,7 +168,7 @@ private:
     void add_words(ExplanationStep& step) const {
         for (const PathEdge& edge : e_.edges) {
             if (edge.token < 0 || !e_.is_solid(edge) || !step.holds(edge.to)) continue;
-            const ExplanationStep::Word word{config_.block(edge.to.block).key_stack(), edge.token};
+            const ExplanationStep::Word word{config_.block(edge.to.block).key_stack, edge.token};
             if (!contains(step.words, word)) step.words.push_back(word);
         }
     }

@@ -83,7 +83,7 @@ Matrix embedding_noise(const Model& model, int tokens, int seed, ThreadPool& poo
 
 Matrix patch_values(const Trace& source, const Change& patch, ThreadPool& pool) {
     const AttentionBlock at = source.config().block(patch.block);
-    const Index width = source.config().d_head(patch.block);
+    const Index width = source.config().d_value(patch.block);
     switch (patch.kind) {
         case ChangeKind::patch_attention:
             return source.attn_out(patch.block, pool);

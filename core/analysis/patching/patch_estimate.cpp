@@ -36,7 +36,7 @@ Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrup
                     const Gradients& gradients, int row, ThreadPool& pool) {
     const int block = map.blocks[row];
     const Matrix& gradient = gradient_by(gradients, corrupted.config(), map.asked.part, block);
-    const Index width = corrupted.config().d_head(block);
+    const Index width = corrupted.config().d_value(block);
     const auto by_position = [&](int head) -> Vector {
         Change patch = patch_of(map, row, 0);
         patch.head = head;

@@ -77,16 +77,16 @@ void PathCuts::cut(AttentionHead sender, Changes& changes) {
             changes.push_back(given(ChangeKind::patch_attention, {block, -1}, clean_output(block)));
 }
 
-/// [n, d_head]: the receiver's z where the named part of its input comes from the cut run.
+/// [n, d_value]: the receiver's z where the named part of its input comes from the cut run.
 Matrix PathCuts::received(const Trace& cut, const PathReceiver& to) {
     const int block = to.head.block, n = clean_.query_count(block);
     const auto from = [&](ReadPart part) -> const AttentionActivations& {
         return to.part == ReadPart::all || to.part == part ? cut.attention(block) : clean_.attention(block);
     };
-    Matrix z(n, clean_.attention(block).q.cols());
+    const Index width = clean_.config().d_value(block);
+    Matrix z(n, clean_.config().heads(block) * width);
     attend(pool_, clean_.rule(block), from(ReadPart::queries).q, from(ReadPart::keys).k,
            from(ReadPart::values).v, 0, z);
-    const Index width = clean_.config().d_head(block);
     return z.middleCols(to.head.head * width, width);
 }
 

@@ -1,12 +1,10 @@
 #include "analysis/prediction/default_place.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 #include "analysis/prediction/predict.h"
 #include "base/cast.h"
-#include "base/utf8.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace headlight {
 
@@ -22,15 +20,8 @@ bool is_special(const Model& model, int id) {
 }
 
 bool has_letter_or_digit(const std::string& text) {
-    for (size_t at = 0; at < text.size();) {
-        const CodePoint c = decode_utf8(text, at);
-        at += c.length;
-        const auto kind = utf8proc_category(static_cast<utf8proc_int32_t>(c.value));
-        const bool letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO,
-                   digit = kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
-        if (letter || digit) return true;
-    }
-    return false;
+    const std::vector<char32_t> all = code_points(text);
+    return std::any_of(all.begin(), all.end(), is_letter_or_digit);
 }
 
 /// Without a tokenizer any token that is not special counts.

@@ -42,7 +42,8 @@ public:
           cancel_(cancel),
           past_(past),
           random_(asked.sampling.seed) {
-        room_ = std::min(asked.length, model->config.context - request.inputs.back().size());
+        const ModelConfig& c = model->config;
+        room_ = std::min(asked.length, c.context_of(c.decoder()) - request.inputs.back().size());
     }
 
     Result<Generation> run() {

@@ -47,6 +47,7 @@ LogitPart logit_part(const ModelConfig& c, const StreamPart& part) {
         case From::head:
             return {To::head, part.block, part.head};
         case From::mlp:
+        case From::expert:
             return {To::mlp, layer};
         case From::given:
             return {To::given};
@@ -79,6 +80,9 @@ void attribute(const Trace& trace, const DirectPath& path, int position, Attribu
         part.logit = logits[i];
         if (part.kind == LogitPart::Kind::embedding)
             a.parts.front().logit += part.logit;
+        else if (part.kind == LogitPart::Kind::mlp && a.parts.back().kind == part.kind &&
+                 a.parts.back().block == part.block)
+            a.parts.back().logit += part.logit;  // a layer's experts together
         else
             a.parts.push_back(part);
     }
