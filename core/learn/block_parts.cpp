@@ -34,8 +34,8 @@ struct PartsOfBlock {
     void add_heads() {
         const AttentionActivations& a = trace.attention(head.block);
         const AttentionRule& rule = trace.rule(head.block);
-        const int d = config().d_head(head.block), h = rule.heads, shared = rule.kv_heads,
-                  key = std::min(query, keys() - 1);
+        const int d = config().d_head(head.block), d_value = config().d_value(head.block), h = rule.heads,
+                  shared = rule.kv_heads, key = std::min(query, keys() - 1);
         const bool cross = config().block(head.block).kind == AttentionKind::cross;
         const std::string of = cross ? " of the source" : "";
         add_wide("q = X · W_q", a.q.row(query).transpose());
@@ -43,12 +43,13 @@ struct PartsOfBlock {
             trace.q(head.block, head.head).row(query).transpose());
         add("k" + of + ", split into heads", {1, shared, keys(), d},
             trace.k(head.block, head.head).row(key).transpose());
-        add("v" + of + ", split into heads", {1, shared, keys(), d},
+        add("v" + of + ", split into heads", {1, shared, keys(), d_value},
             trace.v(head.block, head.head).row(key).transpose());
         add("attention = softmax(q · kᵀ ÷ √d)", {1, h, queries(), keys()},
             trace.pattern_rows(head.block, head.head, query, 1).row(0).transpose());
         const Matrix z = trace.z(head.block, query, 1, pool);
-        add("attention · v", {1, h, queries(), d}, z.row(0).segment(Index{head.head} * d, d).transpose());
+        add("attention · v", {1, h, queries(), d_value},
+            z.row(0).segment(Index{head.head} * d_value, d_value).transpose());
         add_wide("heads side by side", z.row(0).transpose());
     }
 };
@@ -73,9 +74,9 @@ std::vector<BlockPart> block_parts(const Trace& trace, AttentionHead head, int q
     PartsOfBlock parts{trace, head, query, pool, {}};
     const AttentionWeights& w = trace.weights(head.block);
     const Vector x = trace.resid_before(head.block, pool).row(query).transpose();
-    const bool after = trace.config().norm_place == NormPlace::after;
+    const bool after = trace.config().layer_of(head.block).norms_sum();
     parts.add_wide("input X", x);
-    if (!after) parts.add_norm(w.norm, x);
+    if (!after && w.norm) parts.add_norm(w.norm, x);
     parts.add_heads();
     const Vector added = trace.attn_out(head.block, query, 1, pool).row(0).transpose();
     parts.add_wide("output = heads · W_O", added);

@@ -24,18 +24,28 @@ bool all_letters(const std::string& text) {
     });
 }
 
-/// [vectors, vocab]: the cosine of every row with unit vectors; −2 for zero rows.
-Matrix cosines_to(const Linear& table, const Matrix& units, ThreadPool& pool) {
-    const int rows = narrow<int>(table.out);
-    Matrix out(units.rows(), rows);
-    pool.run((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](int tile) {
-        Vector row(table.in);
-        for (int i = tile * kRowsAtOnce; i < std::min(rows, (tile + 1) * kRowsAtOnce); ++i) {
-            table.read(i, 0, table.in, row.data());
-            const float length = row.norm();
-            out.col(i).setConstant(-2);
-            if (length > 0) out.col(i) = units * row / length;
-        }
+int tiles_of(const Linear& table) { return (narrow<int>(table.out) + kRowsAtOnce - 1) / kRowsAtOnce; }
+
+/// Calls each(i, row) for the rows of a tile.
+template <class Each>
+void read_tile(const Linear& table, int tile, const Each& each) {
+    Vector row(table.in);
+    const int end = std::min(narrow<int>(table.out), (tile + 1) * kRowsAtOnce);
+    for (int i = tile * kRowsAtOnce; i < end; ++i) {
+        table.read(i, 0, table.in, row.data());
+        each(i, row);
+    }
+}
+
+/// [vectors, vocab]: the cosine of every row, seen from `center`, with unit vectors; −2 for zero rows.
+Matrix cosines_to(const Linear& table, const Matrix& units, const Vector& center, ThreadPool& pool) {
+    Matrix out = Matrix::Constant(units.rows(), table.out, -2);
+    pool.run(tiles_of(table), [&](int tile) {
+        read_tile(table, tile, [&](int i, const Vector& row) {
+            const Vector seen = row - center;
+            const float length = seen.norm();
+            if (!row.isZero(0) && length > 0) out.col(i) = units * seen / length;
+        });
     });
     return out;
 }
@@ -55,10 +65,19 @@ std::vector<Neighbor> largest_cosines(const Eigen::Ref<const Eigen::RowVectorXf>
 
 }  // namespace
 
-std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, int count,
-                                                ThreadPool& pool) {
-    HEADLIGHT_CHECK(to.cols() == table.in);
-    const Matrix cosine = cosines_to(table, to.rowwise().normalized(), pool);
+Vector mean_row(const Linear& table, ThreadPool& pool) {
+    Matrix sums = Matrix::Zero(tiles_of(table), table.in);
+    pool.run(tiles_of(table), [&](int tile) {
+        read_tile(table, tile, [&](int, const Vector& row) { sums.row(tile) += row.transpose(); });
+    });
+    return sums.colwise().sum().transpose() / float(std::max<Index>(1, table.out));
+}
+
+std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, const Vector& center,
+                                                int count, ThreadPool& pool) {
+    HEADLIGHT_CHECK(to.cols() == table.in && center.size() == table.in);
+    const Matrix seen = to.rowwise() - center.transpose();
+    const Matrix cosine = cosines_to(table, seen.rowwise().normalized(), center, pool);
     std::vector<std::vector<Neighbor>> out;
     for (Index i = 0; i < to.rows(); ++i) out.push_back(largest_cosines(cosine.row(i), count));
     return out;

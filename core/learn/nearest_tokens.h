@@ -14,9 +14,13 @@ struct Neighbor {
 };
 
 /// Returns, for each of some vectors [vectors, d], the `count` rows of an embedding table [vocab, d] with the
-/// largest cosine, nearest first; leaves out zero rows. Reads every row once for all vectors, on all threads.
-std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, int count,
-                                                ThreadPool& pool);
+/// largest cosine, both seen from `center`; nearest first; leaves out zero rows. Reads every row once for all
+/// vectors, on all threads.
+std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, const Vector& center,
+                                                int count, ThreadPool& pool);
+
+/// Returns the mean of a table's rows.
+Vector mean_row(const Linear& table, ThreadPool& pool);
 
 /// Returns the rows of a table [vocab, d] with these ids.
 Matrix table_rows(const Linear& table, const std::vector<int>& ids);

@@ -81,7 +81,8 @@ struct Plane {
     };
     std::string title = "";
     std::vector<Point> points = {};
-    bool arrows = false;  // from the origin to each point: vectors
+    bool arrows = false;               // from the origin to each point: vectors
+    std::string x_is = "", y_is = "";  // what the axes are; empty: directions of their own
 };
 
 /// Writes out a computation, line by line, as with a pencil: "q · k₁ = 1·2 + 0·1 = 2".
@@ -125,7 +126,7 @@ struct Limit {
 
 /// Marks a control without effect on what is shown; moving it also sets what gives it effect.
 struct Idle {
-    std::string control, makes_count;  // "padding", "hides=padding"
+    std::string control, makes_count;  // "padding", "hides=padding"; "": nothing does here
 };
 
 /// A guess to choose from.
@@ -134,7 +135,7 @@ struct GuessCard {
     std::string place = "";  // where it stands, "4"
     std::string reason;      // why one may think so: "what followed “red” last time"
     double value = 0;        // its number, which decides; as written:
-    std::string shown = "";  // "0.733"; "": has none
+    std::string shown = "";  // "0.752"; "": has none
 };
 
 /// Asks what the page will show, and says what it shows in one sentence made of its numbers. Without cards
@@ -153,6 +154,7 @@ struct PageQuestion {
 
 struct Page {
     std::vector<Block> blocks;
+    int main = 0;  // how many blocks make the point; the others are folded on screen. 0: all
     std::vector<PageQuestion> questions;  // the first covers the page; the others may be asked below it
     std::vector<Symbol> symbols;
     std::string note;           // after the title: "q and k of head 1.2; W and v fixed at random"

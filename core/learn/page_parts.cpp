@@ -70,7 +70,7 @@ bool reads_and_writes(const StationInput& input) {
 }
 
 std::vector<std::string> key_labels(const StationInput& input) {
-    return token_labels(*input.trace, input.trace->config().block(input.block).key_stack());
+    return token_labels(*input.trace, input.trace->config().block(input.block).key_stack);
 }
 
 std::vector<float> head_scores(const StationInput& input, int query) {

@@ -46,6 +46,7 @@ Result<StationPage> answer_page(const Runs& runs, const PageRequest& request, Th
     input.block = head.block;
     input.head = head.head;
     input.query = start.cell.query;
+    input.ground = start.cell.ground;
     input.cancel = cancel;
     auto page = learn::station_page(*station, input, learn::state_of(*station, request.words), pool);
     if (!page && page.error().cancelled) return page.error();

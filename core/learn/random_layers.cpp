@@ -36,9 +36,8 @@ std::vector<Vector> RandomLayers::gradients(const std::vector<Vector>& inputs, c
     return out;
 }
 
-std::vector<float> gradient_by_depth(int layers, int width, bool residual, unsigned seed) {
-    constexpr double kGain = 0.9;
-    const RandomLayers stack(layers, width, kGain, residual, seed);
+std::vector<float> gradient_by_depth(int layers, int width, double gain, bool residual, unsigned seed) {
+    const RandomLayers stack(layers, width, gain, residual, seed);
     Draws draws(seed + 1);
     const Vector x = normal_matrix(width, 1, 1, draws).col(0);
     const Vector top = normal_matrix(width, 1, 1, draws).col(0).normalized();

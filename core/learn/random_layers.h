@@ -25,6 +25,6 @@ private:
 };
 
 /// [layers + 1]: the gradient's size after 0, 1, … layers down, of 1 at the top, for a random input.
-std::vector<float> gradient_by_depth(int layers, int width, bool residual, unsigned seed);
+std::vector<float> gradient_by_depth(int layers, int width, double gain, bool residual, unsigned seed);
 
 }  // namespace headlight

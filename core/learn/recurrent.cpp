@@ -191,7 +191,9 @@ Result<std::shared_ptr<const RecurrentPair>> open_recurrent(const fs::path& fold
     TRY(const Json config, read_json(folder / "network.json"));
     TRY(const int64_t embedding, json_integer(config, "embedding", 0, 1, 4096, name));
     TRY(const int64_t width, json_integer(config, "width", 0, 1, 4096, name));
+    TRY(const int64_t steps, json_integer(config, "steps", 0, 0, 1 << 30, name));
     auto pair = std::make_shared<RecurrentPair>();
+    pair->steps = narrow<int>(steps);
     TRY(pair->words, vocabulary(config, name));
     TRY(const Safetensors file, open_safetensors(folder / "model.safetensors"));
     TensorReader reader(file, display_path(folder / "model.safetensors"));

@@ -50,6 +50,7 @@ struct Repeater {
 struct RecurrentPair {
     static constexpr int kStart = 0, kUnknown = 1;
     std::vector<std::string> words;  // the vocabulary
+    int steps = 0;                   // of training, the same batches for both; 0: not told
     Repeater without, attention;
 
     /// Returns the number of each word; kUnknown for those that it never learned.

@@ -58,6 +58,7 @@ struct StationInput {
     int block = 0, head = 0;                          // selected head (ModelConfig::block)
     int query = -1;                                   // selected query; −1: the last
     const CancelFlag* cancel = nullptr;
+    std::any ground = {};  // of the station's first head (TellingCell)
 
     int query_of(int count) const { return query < 0 || query >= count ? count - 1 : query; }
 };
@@ -65,8 +66,8 @@ struct StationInput {
 /// A head and a query on which a station shows what it is about.
 struct TellingCell {
     AttentionHead head;
-    int query = -1;  // −1: the last
-    bool operator==(const TellingCell&) const = default;
+    int query = -1;        // −1: the last
+    std::any ground = {};  // what the measure found there, for the page
 };
 
 /// Returns the head and query that a station begins with, by its own measure on the text; of the `chosen`
@@ -90,7 +91,7 @@ struct Station {
     /// Returns what to ask about a computed page, from its numbers.
     Result<std::vector<PageQuestion>> (*ask)(const StationInput& input, const std::any& state,
                                              const Page& page, ThreadPool& pool);
-    const char* leafs = "";  // control that only chooses among what a page holds: turning it asks for no page
+    const char* display_control = "";  // only chooses among what a page holds: setting it asks for no page
 };
 
 /// Makes a row from a station's function, which takes its state: plain data with `visit(ControlVisitor&)`,
@@ -103,7 +104,7 @@ using QuestionsOf = Result<std::vector<PageQuestion>> (*)(const StationInput& in
 
 template <class State, PageOf<State> Compute, QuestionsOf<State> Ask = nullptr>
 constexpr Station station(const char* key, const char* opens, FirstHead first_head = nullptr,
-                          const char* leafs = "") {
+                          const char* display_control = "") {
     return {key,
             opens,
             first_head,
@@ -119,7 +120,7 @@ constexpr Station station(const char* key, const char* opens, FirstHead first_he
                 else
                     return std::vector<PageQuestion>();
             },
-            leafs};
+            display_control};
 }
 
 /// Returns where a station begins on a text: `chosen` and `query` (−1: none) are the user's.

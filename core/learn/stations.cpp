@@ -21,7 +21,7 @@ std::span<const Station> stations() {
         station<HardSoftState, hard_soft_page, ask_hard_soft>("hard-soft", "stories", telling_choice),
         station<ThreeUsesState, three_uses_page, ask_three_uses>("three-uses", "translator"),
         station<Seq2seqState, seq2seq_page, ask_seq2seq>("seq2seq", "translator"),
-        station<ImplicitState, implicit_page, ask_implicit>("implicit", "stories", telling_look),
+        station<ImplicitState, implicit_page, ask_implicit>("implicit", "stories", telling_nudge),
         station<ParametersState, parameters_page, ask_parameters>("parameters", "stories"),
         station<PicturesState, pictures_page, ask_pictures>("pictures", "scenes"),
         station<FormationState, formation_page, ask_formation>("formation", ""),
@@ -40,6 +40,7 @@ StationStart station_start(const Station& station, const Trace& trace, std::opti
     const auto own = station.first_head ? station.first_head(trace, chosen, pool) : std::nullopt;
     StationStart out{{chosen.value_or(own ? own->head : AttentionHead{}), query}, own && !chosen};
     if (query < 0 && own) out.cell.query = own->query;
+    if (own) out.cell.ground = own->ground;
     return out;
 }
 

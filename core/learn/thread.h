@@ -16,7 +16,7 @@ struct Thread {
         int place = -1;          // of its token; −1: none
         std::string token = {};  // "ball"
         Vector values = {};
-        std::string measure = {};  // at its right end: "33.89"
+        std::string measure = {};  // at its right end: "35.53"
         bool bright = false;       // the one that the words speak of
         bool framed = false;       // the followed token's
         bool apart = false;        // begins a new group
@@ -33,13 +33,13 @@ struct Thread {
     struct Bar {
         std::string name;
         float share = 0;
-        std::string value, more = {};  // "99.4 %"; "18.42", "says ball"
+        std::string value, more = {};  // "98.9 %"; "18.42", "says ball"
         bool bright = false;
         std::vector<float> numbers = {};  // exact: Node::numbers_are
     };
     enum class Look { balance, shares, bar };
     struct Node {
-        std::string name, gloss, measure;  // "softmax", "shares that sum to 1", "0.733"
+        std::string name, gloss, measure;  // "softmax", "shares that sum to 1", "0.752"
         Vector strip = {};
         Look look = Look::balance;
         std::string title = {}, sentence = {};

@@ -77,7 +77,7 @@ Result<Translated> translate(const std::shared_ptr<const Model>& model, const Se
                              ThreadPool& pool, const CancelFlag* cancel) {
     ForwardRequest request{{source, {}}, {}};
     append_token(*model, request.inputs[1], model->config.start_id);
-    const int max = std::min(model->config.context - 1, 2 * source.size() + 8);
+    const int max = std::min(model->config.context_of(model->config.decoder()) - 1, 2 * source.size() + 8);
     TRY(const Generation own, generate(model, request, {{}, max, {}}, pool, cancel));
     Translated out{
         own.trace, {}, model->target_tokenizer()->decode(own.ids()), token_labels(*own.trace, 0), {}};

@@ -70,6 +70,13 @@ int followed_query(const StationInput& in, const AttentionBlock& at) {
     return predicts.empty() ? count - 1 : std::min(predicts.back(), count - 1);
 }
 
+/// Takes what the search for the first head found, if it was of this word of this run.
+std::optional<Copying> copying_of(const FollowRun& run, const StationInput& in) {
+    const auto* search = std::any_cast<CopySearch>(&in.ground);
+    const bool same = search && search->trace == &run.trace && search->query == run.query;
+    return same ? search->found : find_copying(run.trace, run.query, run.pool);
+}
+
 std::string way_of(const FollowRun& run) {
     const std::string through =
         run.crosses() ? "cross-attention " + std::to_string(run.at.layer) : "block " + run.block();
@@ -85,22 +92,9 @@ Vector FollowRun::stage(ChainStep step) const {
 std::string FollowRun::block() const { return block_name(config(), head.block); }
 std::string FollowRun::label(int id) const { return prediction_label(*trace.model, id); }
 
-std::string said_at(const std::vector<std::string>& words, int place) {
-    static const char* const ordinals[] = {"first", "second", "third", "fourth", "fifth"};
-    const std::string& word = words[place];
-    const auto same = [&](auto end) { return std::count(words.begin(), end, word); };
-    if (same(words.end()) < 2) return said(word);
-    const auto before = same(words.begin() + place);
-    return before < 5 ? std::string("the ") + ordinals[before] + " " + said(word)
-                      : said(word) + " at place " + std::to_string(place);
-}
-
 std::string two(double value) { return decimals(value, 2); }
 std::string and_two(double value) { return (value < 0 ? " − " : " + ") + two(std::abs(value)); }
 std::string length(const Vector& v) { return two(double(v.norm())); }
-std::string share_of_100(double share) {
-    return share > 0 && share < 0.0005 ? "< 0.1 %" : decimals(100 * share, 1) + " %";
-}
 
 Result<FollowRun> follow_run(const StationInput& in, ThreadPool& pool) {
     const Trace& trace = *in.trace;
@@ -108,7 +102,7 @@ Result<FollowRun> follow_run(const StationInput& in, ThreadPool& pool) {
     FollowRun run{trace, pool, in.cancel, at, {in.block, in.head}};
     run.query = followed_query(in, at);
     run.words = token_labels(trace, at.stack);
-    run.keys = token_labels(trace, at.key_stack());
+    run.keys = token_labels(trace, at.key_stack);
     TRY(run.steps, answer_steps(trace, {in.block, in.head, run.query}, pool, in.cancel));
     run.key = heaviest(run.steps);
     run.shown = shown_keys(run.steps, run.crosses() ? -1 : run.query);
@@ -132,7 +126,7 @@ Result<Page> follow_page(const StationInput& in, const FollowState& state, Threa
     thread.bright = run.key;
     thread.crosses = run.crosses();
     thread.steps = follow_steps(run);
-    TRY_STATUS(tell_story(run, thread));
+    TRY_STATUS(tell_story(run, copying_of(run, in), thread));
     thread.shown = std::clamp(state.step, 1, thread.count());
     Page page;
     page.note = said(run.word()) + " " + thread.way;
@@ -150,9 +144,9 @@ std::optional<TellingCell> reading_head(const Trace& trace) {
     for (int i = 0; i < config.head_count(); ++i) {
         const AttentionHead head = config.head_at(i);
         const AttentionBlock at = config.block(head.block);
-        const bool last = at.layer + 1 == config.stacks.back().layers;
+        const bool last = at.layer + 1 == config.stacks.back().depth();
         if (at.kind != AttentionKind::cross || !last || !trace.has_scores(head.block)) continue;
-        const auto queries = token_labels(trace, at.stack), keys = token_labels(trace, at.key_stack());
+        const auto queries = token_labels(trace, at.stack), keys = token_labels(trace, at.key_stack);
         const Matrix weights = trace.pattern(head.block, head.head);
         for (int query = 0; query + 1 < weights.rows(); ++query)
             for (int key = 0; key < weights.cols(); ++key) {
@@ -167,7 +161,7 @@ std::optional<TellingCell> reading_head(const Trace& trace) {
 }
 
 /// Returns the head with the most weight, at a query, on a key other than the first, itself and the one
-/// before.
+/// before; one that looks most at another key than the first, if any does.
 std::optional<TellingCell> looking_head(const Trace& trace, int wanted, ThreadPool& pool) {
     const ModelConfig& config = trace.config();
     std::vector<float> looks(config.head_count(), -1.0f);
@@ -178,6 +172,7 @@ std::optional<TellingCell> looking_head(const Trace& trace, int wanted, ThreadPo
         const Matrix row = trace.pattern_rows(head.block, head.head, query, 1);
         for (int key = 1; key < row.cols(); ++key)
             if (key != query && key + 1 != query) looks[i] = std::max(looks[i], row(0, key));
+        if (looks[i] > 0 && looks_past_first(row)) looks[i] += 1;
     });
     const auto most = std::max_element(looks.begin(), looks.end());
     if (most == looks.end() || *most <= 0) return std::nullopt;
@@ -193,8 +188,11 @@ std::optional<TellingCell> followed_head(const Trace& trace, std::optional<Atten
     if (isize(trace.config().stacks) > 1) return reading_head(trace);
     const std::vector<int> at = predicting_positions(trace);
     if (at.empty()) return telling_look(trace, chosen, pool);  // no word is predicted: any word that looks
-    if (const auto found = find_copying(trace, at.back(), pool)) return TellingCell{found->head};
-    return looking_head(trace, at.back(), pool);
+    const CopySearch search{&trace, at.back(), find_copying(trace, at.back(), pool)};
+    std::optional<TellingCell> cell =
+        search.found ? TellingCell{search.found->head} : looking_head(trace, at.back(), pool);
+    if (cell) cell->ground = search;
+    return cell;
 }
 
 }  // namespace headlight::learn

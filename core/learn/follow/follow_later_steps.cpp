@@ -28,7 +28,7 @@ Vector value_at(const FollowRun& r, int key) {
 
 /// [entries, tokens]: values as columns, times their weights if `weighed`.
 Matrix value_columns(const FollowRun& r, bool weighed) {
-    Matrix out(r.config().d_head(r.head.block), isize(r.shown));
+    Matrix out(r.config().d_value(r.head.block), isize(r.shown));
     for (int i = 0; i < isize(r.shown); ++i)
         out.col(i) = value_at(r, r.shown[i]) * (weighed ? r.steps.keys[r.shown[i]].weight : 1.0f);
     return out;
@@ -46,12 +46,12 @@ std::vector<float> weights_of(const FollowRun& r) {
 ThreadNode values_step(const FollowRun& r) {
     const float weight = r.steps.keys[r.key].weight;
     const Vector v = value_at(r, r.key), part = v * weight;
-    ThreadNode out{"values", share_of_100(double(weight)) + " of what " + said(r.keys[r.key]) + " offers",
+    ThreadNode out{"values", percent(double(weight)) + " of what " + said(r.keys[r.key]) + " offers",
                    length(part), part};
     out.title = "values";
     out.door = "hard-soft";
     out.sentence = "Each word offers " + numbers_of(v.size()) + ", its value; " + said(r.word()) + " takes " +
-                   share_of_100(double(weight)) + " of those of " + said_at(r.keys, r.key) + ".";
+                   percent(double(weight)) + " of those of " + said_at(r.keys, r.key) + ".";
     out.bands = {{Thread::Band::Kind::shares, "weight", "", weights_of(r), {}, 2},
                  {Thread::Band::Kind::cells, "v", numbers_of(v.size()), {}, value_columns(r, false)}};
     out.worked_title = "What arrives from the bright column";
@@ -177,9 +177,12 @@ ThreadNode stream_step(const FollowRun& r) {
     const float rest = after[most] - before[most] - added[most] - mlp[most];
     out.worked_title = "Entry " + std::to_string(most) + ", the largest of the new stream";
     std::string text = two(double(before[most])) + and_two(double(added[most])) + and_two(double(mlp[most]));
+    const LayerSpec& spec = r.config().layer_of(r.head.block);
     if (std::abs(rest) >= 0.005f)
-        text += r.config().norm_place == NormPlace::after ? ", each sum evened out"
-                                                          : and_two(double(rest)) + " (cross-attention)";
+        text += spec.norms_sum()
+                    ? ", each sum evened out"
+                    : and_two(double(rest)) +
+                          (spec.cross ? " (cross-attention)" : " (the layer's own embedding and scale)");
     out.worked = {text, two(double(after[most]))};
     return out;
 }
@@ -212,7 +215,7 @@ void show_layers(const FollowRun& r, ThreadNode& out) {
     for (int i = 0; i < count; ++i) {
         if (i != here && i + 1 != count && (i % step != 0 || std::abs(i - here) < step / 2)) continue;
         out.columns.push_back(
-            {place_of_layer(i), p[i], share_of_100(double(p[i])), "says " + r.says[i], i == here, {p[i]}});
+            {place_of_layer(i), p[i], percent(double(p[i])), "says " + r.says[i], i == here, {p[i]}});
     }
     out.columns_are = "p of " + said(r.label(r.answer.token)) + " if the model stopped here";
 }
@@ -221,22 +224,22 @@ std::string arrived(const FollowRun& r, const std::string& says) {
     const std::vector<float>& p = r.answer.after_layer;
     const int here = r.at.layer + 1;
     const std::string was =
-        "Before block " + std::to_string(r.at.layer) + " it was " + share_of_100(double(p[here - 1]));
+        "Before block " + std::to_string(r.at.layer) + " it was " + percent(double(p[here - 1]));
     if (p[here] - p[here - 1] > 0.3f) return says + was + ", so this is the block where the word arrived.";
-    return says + was + ", after it " + share_of_100(double(p[here])) + ".";
+    return says + was + ", after it " + percent(double(p[here])) + ".";
 }
 
 ThreadNode logits_step(const FollowRun& r) {
     if (!r.predicts) return unpredicted(r);
     const std::string answer = r.label(r.answer.token);
     ThreadNode out{"logits", r.config().can.fill_masks ? "which word is masked" : "which word comes next",
-                   share_of_100(double(r.answer.probability))};
+                   percent(double(r.answer.probability))};
     out.strip = Vector::Constant(1, r.answer.probability);
     out.look = Thread::Look::bar;
     out.title = "logits";
     out.door = "formation";
     show_layers(r, out);
-    const std::string share = share_of_100(double(r.answer.probability)) + ". ";
+    const std::string share = percent(double(r.answer.probability)) + ". ";
     out.sentence = arrived(r, (r.config().can.fill_masks ? "Behind " + said(r.word()) + " it reads "
                                                          : "After " + said(r.word()) + " comes ") +
                                   said(answer) + ": " + share);
@@ -248,7 +251,7 @@ ThreadNode logits_step(const FollowRun& r) {
         const float logit = r.logits[one.id];
         out.bars.push_back({r.label(one.id),
                             std::clamp(logit / std::max(largest, 1e-6f), 0.0f, 1.0f),
-                            share_of_100(double(one.probability)),
+                            percent(double(one.probability)),
                             two(double(logit)),
                             one.id == r.answer.token,
                             {one.probability, logit}});

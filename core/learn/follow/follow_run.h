@@ -40,23 +40,16 @@ Result<FollowRun> follow_run(const StationInput& input, ThreadPool& pool);
 /// Bounds the keys that have a column; of longer texts, those with the most weight.
 inline constexpr int kMaxColumns = 20;
 
-/// “ball”, or the first “ball”, where a word stands several times.
-std::string said_at(const std::vector<std::string>& words, int place);
-/// "33.89", with U+2212 for minus.
+/// "35.53", with U+2212 for minus.
 std::string two(double value);
-/// " + 33.89", " − 0.10": a further term.
+/// " + 35.53", " − 0.10": a further term.
 std::string and_two(double value);
 std::string length(const Vector& v);
-/// "99.4 %".
-std::string share_of_100(double share);
 
 /// Returns the twelve steps.
 std::vector<Thread::Node> follow_steps(const FollowRun& run);
 /// … of which the last five are made elsewhere, for the files' length.
 std::vector<Thread::Node> follow_later_steps(const FollowRun& run);
-
-/// Tells how the model knew the predicted word: fills the stops, the question and the promise.
-Status tell_story(const FollowRun& run, Thread& thread);
 
 /// Says where the predicted word stood before, and how a head copies it from there.
 struct Copying {
@@ -65,12 +58,27 @@ struct Copying {
     int source = -1;              // the one whose previous token is the query's
     AttentionHead head;           // looks at the sources and promotes the answer
     float look = 0;               // its weight on the sources
+    bool past_first = false;      // it looks most at another token than the first, which many heads rest on
     AttentionHead before{-1, 0};  // the earlier head with the most mean weight on the previous token
     float look_back = 0;          // that mean
 };
 
-/// Finds them in the run of a decoder; none: no head has a fifth of its weight on the sources and raises
-/// the answer more than any other of its words, or no source follows a copy of the query's token.
+/// Returns whether a row of weights has its largest on another token than the first.
+bool looks_past_first(const Matrix& row);
+
+/// Finds them in the run of a decoder, of a head that looks past the first token if one does; none: no head
+/// has a fifth of its weight on the sources and raises the answer more than any other of its words, or no
+/// source follows a copy of the query's token.
 std::optional<Copying> find_copying(const Trace& trace, int query, ThreadPool& pool);
+
+/// Keeps what the search for the first head found, so that the page need not search again.
+struct CopySearch {
+    const Trace* trace;
+    int query;
+    std::optional<Copying> found;
+};
+
+/// Tells how the model knew the predicted word: fills the stops, the question and the promise.
+Status tell_story(const FollowRun& run, const std::optional<Copying>& found, Thread& thread);
 
 }  // namespace headlight::learn

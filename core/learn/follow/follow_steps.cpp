@@ -71,21 +71,22 @@ void other_position(const FollowRun& r, Node& out, const Vector& e) {
     if (r.trace.rule(r.head.block).positions.off) {
         out.sentence = "Positions are switched off: " + said(r.word()) + " does not know that it stands at " +
                        place + ".";
-    } else if (scheme == PositionScheme::rotary) {
+    } else if (r.config().attention(r.head.block).rope.dims) {
         out.gloss = "place " + place + " turns q and k";
         out.sentence = "Here nothing is added for the place: it turns q and k instead, " + said(r.word()) +
                        " by " + place + " steps. Only how far two words stand apart then counts.";
-        const Vector q = r.stage(ChainStep::q_norm).size() ? r.stage(ChainStep::q_norm)
-                                                           : r.stage(ChainStep::q),
-                     k = r.stage(ChainStep::k_norm).size() ? r.stage(ChainStep::k_norm)
-                                                           : r.stage(ChainStep::k);
+        const bool normed =
+            r.stage(ChainStep::q_norm).size() && !r.config().attention(r.head.block).norm_rotated;
+        const Vector q = r.stage(normed ? ChainStep::q_norm : ChainStep::q),
+                     k = r.stage(normed ? ChainStep::k_norm : ChainStep::k);
         const Vector turned_q = r.stage(ChainStep::q_rotated), turned_k = r.stage(ChainStep::k_rotated);
         if (!turned_q.size()) return;
         out.strips = {{"q", r.query, r.word(), q, length(q)},
                       {"turned", r.query, r.word(), turned_q, length(turned_q), true, true},
                       {"k", r.key, r.keys[r.key], k, length(k), false, false, true},
                       {"turned", r.key, r.keys[r.key], turned_k, length(turned_k), true}};
-    } else if (scheme == PositionScheme::alibi || scheme == PositionScheme::relative) {
+    } else if (scheme == PositionScheme::alibi || scheme == PositionScheme::relative ||
+               scheme == PositionScheme::disentangled) {
         out.sentence =
             "Here nothing is added to the vector: step 6 adds a number to each score for how far "
             "the two words stand apart.";
@@ -338,12 +339,12 @@ Node softmax_step(const FollowRun& r) {
     out.strip = strip_from(weights);
     out.look = Thread::Look::shares;
     out.measure = decimals(double(k.weight), 3);
-    out.sentence = said(r.word()) + " gives " + share_of_100(double(k.weight)) + " of its attention to " +
+    out.sentence = said(r.word()) + " gives " + percent(double(k.weight)) + " of its attention to " +
                    said_at(r.keys, r.key) + ". The other " + std::to_string(r.steps.keys.size() - 1) +
                    " words share what is left.";
     if (r.crosses() && r.predicts)
         out.sentence = "To write " + said(r.label(r.answer.token)) + " after " + said(r.word()) +
-                       ", the decoder gives " + share_of_100(double(k.weight)) + " of its attention to " +
+                       ", the decoder gives " + percent(double(k.weight)) + " of its attention to " +
                        said_at(r.keys, r.key) + ".";
     if (r.steps.keys.size() == 1) out.sentence = "There is one word to look at, so it gets all attention.";
     if (r.steps.weights_by == WeightsBy::given) {

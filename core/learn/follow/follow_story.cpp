@@ -18,13 +18,11 @@ using Stop = Thread::Node;
 constexpr float kLeastLook = 0.2f, kLeastLookBack = 0.3f;
 constexpr int kMaxRows = 128;  // of long texts, from which the look back is measured
 
-std::string percent_of(float weight) { return share_of_100(double(weight)); }
-
 /// Returns the words that a vector added to the stream at the query raises most, above the mean logit.
-std::vector<Prediction> raised(const Trace& trace, const Vector& added, int query, int count,
+std::vector<Prediction> raised(const Trace& trace, const Vector& added, int query, int block, int count,
                                ThreadPool& pool) {
     std::vector<Prediction> out;
-    const auto path = DirectPath::at(trace, query);
+    const auto path = DirectPath::at(trace, query, block);
     if (!path) return out;
     const Vector logits = path->logits(added.transpose(), pool).row(0).transpose();
     const float mean = logits.mean();
@@ -44,13 +42,17 @@ void find_head(const Trace& trace, int query, Copying& found, ThreadPool& pool) 
     for (int i = 0; i < config.head_count(); ++i) {
         const AttentionHead head = config.head_at(i);
         if (!trace.has_scores(head.block)) continue;
-        const float look = weight_on(trace.pattern_rows(head.block, head.head, query, 1), found.sources);
-        if (look <= std::max(found.look, kLeastLook)) continue;
+        const Matrix row = trace.pattern_rows(head.block, head.head, query, 1);
+        const float look = weight_on(row, found.sources);
+        const bool past = looks_past_first(row);
+        if (look <= kLeastLook || past < found.past_first) continue;
+        if (past == found.past_first && look <= found.look) continue;
         const Vector added = trace.head_additions(head.block, query, pool).row(head.head).transpose();
-        const auto most = raised(trace, added, query, 1, pool);
+        const auto most = raised(trace, added, query, head.block, 1, pool);
         if (most.empty() || most[0].id != found.answer) continue;
         found.head = head;
         found.look = look;
+        found.past_first = past;
     }
 }
 
@@ -96,7 +98,7 @@ Stop look_back_stop(const FollowRun& r, const Copying& c) {
     out.door = "positions";
     out.sentence = "Long before it is needed, " + said_at(r.words, source) +
                    " notes what stands before it: head " + head_name(r.config(), c.before) + " gives " +
-                   percent_of(weight) + " of its attention to " + said(r.words[source - 1]) + ".";
+                   percent(double(weight)) + " of its attention to " + said(r.words[source - 1]) + ".";
     out.worked_title = "Found by its measure: the mean weight on the previous word, over this text";
     out.worked = {"the most of all heads before block " + block_name(r.config(), c.head.block),
                   decimals(double(c.look_back), 3)};
@@ -111,7 +113,7 @@ Stop match_stop(const FollowRun& r, const Copying& c) {
     out.door = "formation";
     out.sentence = "Now " + said(r.word()) + " asks who noted " + said(r.word()) + ". " +
                    said_at(r.words, c.source) + " did, and head " + head_name(r.config(), c.head) +
-                   " gives it " + percent_of(weight) + ".";
+                   " gives it " + percent(double(weight)) + ".";
     if (out.sentence.find(". the ") != std::string::npos)
         out.sentence.replace(out.sentence.find(". the "), 6, ". The ");
     if (c.sources.size() > 1) {
@@ -125,7 +127,7 @@ Stop match_stop(const FollowRun& r, const Copying& c) {
 
 /// Returns what the head adds at the query for one key alone: its weighted value through W_O.
 Vector added_by_key(const FollowRun& r, const Copying& c) {
-    const Index d = r.config().d_head(c.head.block);
+    const Index d = r.config().d_value(c.head.block);
     const float weight = r.trace.pattern_rows(c.head.block, c.head.head, r.query, 1)(0, c.source);
     Matrix z = Matrix::Zero(1, d * r.config().heads(c.head.block));
     z.block(0, Index{c.head.head} * d, 1, d) = r.trace.v(c.head.block, c.head.head).row(c.source) * weight;
@@ -136,7 +138,7 @@ Vector added_by_key(const FollowRun& r, const Copying& c) {
 
 Stop copy_stop(const FollowRun& r, const Copying& c) {
     constexpr int kListed = 5;
-    const auto most = raised(r.trace, added_by_key(r, c), r.query, kListed, r.pool);
+    const auto most = raised(r.trace, added_by_key(r, c), r.query, r.head.block, kListed, r.pool);
     Stop out{"copy", "head " + head_name(r.config(), c.head),
              most.empty() ? "" : "+" + two(double(most[0].probability))};
     out.title = "what is copied";
@@ -217,14 +219,15 @@ Result<std::vector<HiddenRun>> hidden_runs(const FollowRun& r, const Copying& c)
 Result<Stop> hide_stop(const FollowRun& r, const Copying& c, std::string& promise) {
     TRY(const auto runs, hidden_runs(r, c));
     const float before = r.answer.probability, after = runs.back().probability;
-    Stop out{"hide it", "and see", percent_of(after)};
+    Stop out{"hide it", "and see", percent(double(after))};
     out.strip = Vector::Constant(1, after);
     out.look = Thread::Look::bar;
     out.title = "hide it and see";
     out.door = "masks";
     const bool falls = after < 0.8f * before;
     promise = "Hide " + all_sources(r, c) + " from " + said(r.word()) + " and the answer " +
-              (falls ? "falls from " : "goes from ") + percent_of(before) + " to " + percent_of(after) + ".";
+              (falls ? "falls from " : "goes from ") + percent(double(before)) + " to " +
+              percent(double(after)) + ".";
     out.sentence = promise + " The model says " + said(runs.back().says) + (falls ? " instead." : ".");
     if (runs.back().says == r.label(c.answer)) out.sentence = promise + " The model still says it.";
     out.bars_are = "p of " + said(r.label(c.answer)) + ", each in a run of its own";
@@ -232,14 +235,14 @@ Result<Stop> hide_stop(const FollowRun& r, const Copying& c, std::string& promis
     out.numbers_are = {"p"};
     out.bars.push_back({c.sources.size() == 2 ? "both seen" : "all seen",
                         before,
-                        percent_of(before),
+                        percent(double(before)),
                         "says " + r.label(r.answer.tokens.front().id),
                         false,
                         {before}});
     for (const HiddenRun& run : runs)
         out.bars.push_back({run.name,
                             run.probability,
-                            percent_of(run.probability),
+                            percent(double(run.probability)),
                             "says " + run.says,
                             &run == &runs.back(),
                             {run.probability}});
@@ -270,6 +273,12 @@ void tell_none(const FollowRun& r, Thread& thread) {
 
 }  // namespace
 
+bool looks_past_first(const Matrix& row) {
+    Index most = 0;
+    row.row(0).maxCoeff(&most);
+    return most > 0;
+}
+
 std::optional<Copying> find_copying(const Trace& trace, int query, ThreadPool& pool) {
     const bool writes_on = trace.config().can.continue_text && trace.has_weights() &&
                            has_direct_path(*trace.model) && isize(trace.config().stacks) == 1;
@@ -290,8 +299,7 @@ std::optional<Copying> find_copying(const Trace& trace, int query, ThreadPool& p
     return out;
 }
 
-Status tell_story(const FollowRun& r, Thread& thread) {
-    const auto found = r.crosses() || r.at.stack > 0 ? std::nullopt : find_copying(r.trace, r.query, r.pool);
+Status tell_story(const FollowRun& r, const std::optional<Copying>& found, Thread& thread) {
     if (!found) {
         tell_none(r, thread);
         return success();

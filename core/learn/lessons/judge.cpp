@@ -13,16 +13,13 @@
 #include "analysis/prediction/metric.h"
 #include "base/quoted.h"
 #include "learn/lessons/masked_cells.h"
+#include "learn/questions/parts.h"
 
 namespace headlight::lessons {
 
 namespace {
 
-std::string quoted_word(const std::string& word) { return "“" + word + "”"; }
-
-std::string percent_text(double share) {
-    return (share > 0 && share < 0.0005 ? "<0.1" : decimals(100 * share, 1)) + " %";
-}
+using learn::said;
 
 std::string points(double shares) { return decimals(100 * shares, 1) + " points"; }
 
@@ -55,7 +52,7 @@ std::string named_token(const std::vector<std::string>& labels, int at) {
 
 /// Writes a metric as people read it: a probability in percent.
 std::string written_metric(const Metric& m, double value) {
-    return m.kind == MetricKind::probability ? percent_text(value) : decimals(value, 2);
+    return m.kind == MetricKind::probability ? percent(value) : decimals(value, 2);
 }
 
 /// Says by how much a metric moved toward the goal: "14.8 points", "1.20".
@@ -78,7 +75,7 @@ void place_on_bar(const Metric& m, double now, double before, double goal, Verdi
 }
 
 std::string quantity_of(const Model& model, const Metric& m) {
-    return m.kind == MetricKind::probability ? "p of " + quoted_word(plain_label(model, m.a))
+    return m.kind == MetricKind::probability ? "p of " + said(plain_label(model, m.a))
                                              : metric_label(model, m);
 }
 
@@ -109,6 +106,7 @@ void say_metric(const Task& t, const Metric& m, const Used& used, double now, do
 Result<Verdict> judge_metric(const Runs& runs, const JudgeRequest& w, ThreadPool& pool) {
     const Trace& own = runs.own ? *runs.own : runs.shown;
     const Task& t = w.task;
+    if (!t.below && !t.above) return refused("This task sets no bound for its metric.");
     const auto metric = parse_metric(*own.model, t.metric, &own);
     if (!metric) return refused(metric.error().message);
     const auto known = resolved(*metric, own, pool);
@@ -195,8 +193,8 @@ Result<Verdict> judge_look(const Runs& runs, const JudgeRequest& w) {
                        counted_tokens(n) + ".");
     const ModelConfig& config = trace.config();
     const auto& block = config.block(head->block);
-    const auto queries = token_labels(trace, block.stack), keys = token_labels(trace, block.key_stack());
-    const std::string asked = quoted_word(queries[query]);
+    const auto queries = token_labels(trace, block.stack), keys = token_labels(trace, block.key_stack);
+    const std::string asked = said(queries[query]);
     const int first = w.task.without_first ? 1 : 0;
     Verdict out;
     out.quantity = "weight of " + asked + " in head " + head_name(config, *head);
@@ -216,11 +214,10 @@ Result<Verdict> judge_look(const Runs& runs, const JudgeRequest& w) {
     out.tried = true;
     out.used = named_token(keys, key);
     out.value = weight;
-    out.now = {percent_text(weight), float(weight)};
+    out.now = {percent(weight), float(weight)};
     out.met = key == static_cast<int>(best);
-    out.says = std::string(out.met ? "Right. " : "Not this one. ") + asked + " gives " +
-               percent_text(weight) + " to " + quoted_word(named_token(keys, key)) +
-               (out.met ? ", more than to any other." : ".");
+    out.says = std::string(out.met ? "Right. " : "Not this one. ") + asked + " gives " + percent(weight) +
+               " to " + said(named_token(keys, key)) + (out.met ? ", more than to any other." : ".");
     if (!out.met)
         out.further = key < first ? "The first word does not count here." : "Another word gets more.";
     return out;
@@ -258,11 +255,11 @@ Result<Verdict> judge_answer(const Runs& runs, const JudgeRequest& w, ThreadPool
     if (!metric) return refused(metric.error().message);
     const auto top = predictions(trace, metric->position, 1, pool)[0];
     const double now = double(evaluate(*metric, trace, trace, pool).value);
-    const std::string word = quoted_word(plain_label(*trace.model, *token)),
-                      first = quoted_word(plain_label(*trace.model, top.id));
+    const std::string word = said(plain_label(*trace.model, *token)),
+                      first = said(plain_label(*trace.model, top.id));
     Verdict out;
     out.quantity = "p of " + word;
-    out.now = {percent_text(now), float(now)};
+    out.now = {percent(now), float(now)};
     out.value = now;
     out.count = changed_words(w.from, w.text);
     out.used = changed_label(w.from, w.text);
@@ -270,11 +267,10 @@ Result<Verdict> judge_answer(const Runs& runs, const JudgeRequest& w, ThreadPool
     const bool says_it = top.id == *token, few = out.count <= w.task.changes;
     const bool intervened = runs.own != nullptr;
     out.met = says_it && few && out.tried && !intervened;
-    out.says = says_it
-                   ? (out.met ? "Done. The model says " : "The model says ") + word + ", with " +
-                         percent_text(now) + "."
-                   : "Not yet. The model says " + first + ", with " + percent_text(double(top.probability)) +
-                         "; " + word + " has " + percent_text(now) + ".";
+    out.says = says_it ? (out.met ? "Done. The model says " : "The model says ") + word + ", with " +
+                             percent(now) + "."
+                       : "Not yet. The model says " + first + ", with " + percent(double(top.probability)) +
+                             "; " + word + " has " + percent(now) + ".";
     if (intervened)
         out.further = "Take back what is masked or changed: the sentence alone counts.";
     else if (!few)
@@ -303,7 +299,7 @@ Result<Verdict> judge_layer(const Runs& runs, const JudgeRequest& w, ThreadPool&
     const int layers = isize(lens.top) - 1;
     int first = 0;
     while (first <= layers && !says(first)) ++first;
-    const std::string word = quoted_word(plain_label(*trace.model, token));
+    const std::string word = said(plain_label(*trace.model, token));
     Verdict out;
     out.quantity = "first layer that says " + word;
     if (first > layers) return refused("No layer says " + word + " on this sentence; name another word.");
@@ -322,8 +318,8 @@ Result<Verdict> judge_layer(const Runs& runs, const JudgeRequest& w, ThreadPool&
     out.value = layer;
     out.met = layer + 1 == first;
     out.says = std::string(out.met ? "Done. " : "Not yet. ") + "After layer " + std::to_string(layer) +
-               " the first word is " + quoted_word(plain_label(*trace.model, there.id)) + ", with " +
-               percent_text(double(there.probability)) + ".";
+               " the first word is " + said(plain_label(*trace.model, there.id)) + ", with " +
+               percent(double(there.probability)) + ".";
     if (!out.met && layer + 1 > first) out.further = "A lower layer says it already.";
     return out;
 }

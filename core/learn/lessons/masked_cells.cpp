@@ -48,7 +48,7 @@ void add_masked(const Trace& trace, const Change& change, std::set<Cell>& cells)
 std::string name_of(const Trace& trace, const Change& change) {
     const auto& block = trace.config().block(change.paints() ? block_of_cells(trace.config(), change)
                                                              : std::max(0, change.block));
-    const auto queries = token_labels(trace, block.stack), keys = token_labels(trace, block.key_stack());
+    const auto queries = token_labels(trace, block.stack), keys = token_labels(trace, block.key_stack);
     const std::string label = change_label(trace.config(), change, {queries, keys});
     const std::string verb = "mask ";  // the panel says already that these are masked
     return change.kind == ChangeKind::mask && label.starts_with(verb) ? label.substr(verb.size()) : label;

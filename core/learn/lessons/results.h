@@ -13,7 +13,7 @@ namespace headlight::lessons {
 
 /// Is one judged try.
 struct Attempt {
-    std::string what, value;  // "red 16 → ball 4", "84.6 %"
+    std::string what, value;  // "red 16 → ball 4", "92.4 %"
     float place = 0;          // of the value on the task's bar, 0 … 1
     int count = 0;            // cells, heads or words that it took
     bool met = false;

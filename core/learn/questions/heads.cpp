@@ -28,27 +28,6 @@ float largest_value(const BarRows::Row& row) {
     return out;
 }
 
-bool one_text(const StationInput& in) {
-    return in.trace && in.trace->config().block(in.block).kind != AttentionKind::cross;
-}
-
-/// Returns a row of bars, with its query if that is one of the columns.
-AskedRow row_of_bars(const BarRows& bars, const BarRows::Row& row, bool one_text) {
-    AskedRow out{bars.columns, row.values};
-    const auto& keys = bars.cells.keys;
-    for (int i = 0; one_text && i < std::min(isize(keys), isize(bars.columns)); ++i)
-        if (keys[i] == bars.cells.query) out.query = i;
-    return out;
-}
-
-/// Returns the largest key but the query itself, if another is shown.
-int largest_other(AskedRow row) {
-    const int all = row.largest();
-    if (row.query >= 0) row.shares[row.query] = std::numeric_limits<float>::quiet_NaN();
-    const int other = row.largest();
-    return other >= 0 ? other : all;
-}
-
 /// Hides the query's own word, and later repeats of others with equal shares, which no one can tell apart.
 void hide_repeats(AskedRow& row) {
     constexpr float kEqual = 1e-5f, kNothing = std::numeric_limits<float>::quiet_NaN();
@@ -100,7 +79,7 @@ Result<std::optional<PageQuestion>> ask_without(const StationInput& in, const As
     TRY(const NextWords next, without_cell(in, row.query, key, pool));
     const Model& model = *in.trace->model;
     PageQuestion q{.text = "What will the model say if " + said(row.keys[row.query]) + " cannot see " +
-                           which_of(row, key) + "?",
+                           said_at(row.keys, key) + "?",
                    .will_see = "What it says with and without that one cell, masked in all heads."};
     const auto reason = [&](int id) -> std::string {
         for (int i = 0; i < isize(next.before); ++i)
@@ -128,16 +107,6 @@ Result<std::optional<PageQuestion>> ask_without(const StationInput& in, const As
     q.why = "With it: " + said(prediction_label(model, was.id)) + ", " + share_text(double(was.probability)) +
             ". The cell is masked in all heads; the word may still reach the end through others.";
     return std::optional(std::move(q));
-}
-
-/// Compares a share before and after, as more, the same or less.
-void add_change_cards(PageQuestion& q, double change, const std::array<const char*, 3>& reasons) {
-    constexpr double kSame = 0.005;
-    const int right = change > kSame ? 0 : change < -kSame ? 2 : 1;
-    const char* const labels[] = {"more", "the same", "less"};
-    for (int i = 0; i < 3; ++i)
-        q.cards.push_back({.label = labels[i], .reason = reasons[i], .value = i == right ? 1.0 : 0.0});
-    mark_largest(q);
 }
 
 }  // namespace
@@ -179,14 +148,17 @@ Questions ask_scores(const StationInput& in, const ScoreFunctionsState& state, c
     const int asking = row_of_bars(*bars, bars->rows[0], one_text(in)).query;
     const std::string asker = asking >= 0 ? said(bars->columns[asking]) : "the query";
     PageQuestion q{
-        .text = "Same q, same k. Which formula will let " + asker + " look most at one word?",
+        .text = "The same words, four formulas. Which will let " + asker + " look most at one word?",
         .will_see = "One row of bars for each formula. The taller its tallest bar, the sharper it is.",
         .columns = bars->columns,
         .asker = asking};
-    for (const char* title : {"Dot", "Scaled dot", "Cosine", "Additive"})
+    for (const auto& [title, reason] : {std::pair{"Dot", "multiply number by number, add up"},
+                                        std::pair{"Scaled dot", "that, divided by √d"},
+                                        std::pair{"Cosine", "only the direction counts, not the size"},
+                                        std::pair{"Additive", "a small network judges each pair"}})
         if (const BarRows::Row* row = bar_titled(*bars, title))
             q.cards.push_back({.label = row->title,
-                               .reason = row->formula,
+                               .reason = reason,
                                .value = std::round(1e3 * double(largest_value(*row))) / 1e3,
                                .shown = decimals(double(largest_value(*row)), 3)});
     if (state.normalizer != 0) q.cards.clear();  // a plain sum gives no shares, a hard one decides alone
@@ -197,67 +169,6 @@ Questions ask_scores(const StationInput& in, const ScoreFunctionsState& state, c
                 " to one word; divided by √d, the same scores give it " +
                 share_text(double(largest_value(*scaled))) + ".";
     q.why = "Same queries, same keys; only the formula changes. Location never reads the keys.";
-    return std::vector<PageQuestion>{std::move(q)};
-}
-
-Questions ask_scale(const StationInput& in, const ScaleState&, const Page& page, ThreadPool&) {
-    const BarRows* bars = first_bars(page);
-    if (!bars || isize(bars->rows) < 2) return std::vector<PageQuestion>();
-    const AskedRow divided = row_of_bars(*bars, bars->rows[0], one_text(in)),
-                   plain = row_of_bars(*bars, bars->rows[1], one_text(in));
-    const int key = divided.largest();
-    if (key < 0) return std::vector<PageQuestion>();
-    const std::string asker = divided.query >= 0 ? said(divided.keys[divided.query]) : "The query",
-                      root = "√" + std::to_string(in.trace->config().d_head(in.block));
-    const double before = double(divided.shares[key]), after = double(plain.shares[key]);
-    PageQuestion q{
-        .text = asker + " looks most at " + which_of(divided, key) + ". How much will " +
-                which_of(divided, key) + " get if no score is divided by " + root + "?",
-        .will_see = "The row twice: from the scores as the model divides them, and from q · k alone.",
-        .columns = divided.keys,
-        .asker = divided.query};
-    add_change_cards(
-        q, after - before,
-        {"the scores lie further apart", "the order of the scores stays", "larger scores even out"});
-    q.finding = "Undivided, " + asker + " gives " + share_text(after) + " instead of " + share_text(before) +
-                " to " + which_of(divided, key) + ".";
-    q.why = "Its row: " + bars->rows[1].note + " instead of " + bars->rows[0].note +
-            ". The nearer to 0 bits, the less a small change of the scores still changes.";
-    return std::vector<PageQuestion>{std::move(q)};
-}
-
-Questions ask_masks(const StationInput& in, const MasksState&, const Page& page, ThreadPool&) {
-    const BarRows* bars = first_bars(page);
-    if (!has_head_scores(in) || !bars || isize(bars->rows) < 3) return std::vector<PageQuestion>();
-    const AskedRow open = row_of_bars(*bars, bars->rows[0], one_text(in)),
-                   masked = row_of_bars(*bars, bars->rows[1], one_text(in));
-    const auto hidden = std::count_if(masked.shares.begin(), masked.shares.end(),
-                                      [](float share) { return std::isnan(share); });
-    const int key = largest_other(masked);
-    const std::string asker = open.query >= 0 ? said(open.keys[open.query]) : "The query";
-    if (hidden == 0 || key < 0) {
-        const std::string says = hidden == 0
-                                     ? "The mask hides nothing from " + asker + ": its row does not change."
-                                     : "The mask hides every word from " + asker + ".";
-        return std::vector<PageQuestion>{PageQuestion{.finding = says}};
-    }
-    const double before = double(open.shares[key]), after = double(masked.shares[key]);
-    double kept = 0;
-    for (int k = 0; k < isize(open.keys); ++k)
-        if (masked.shows(k)) kept += double(open.shares[k]);
-    const std::string number = std::to_string(hidden) + (hidden == 1 ? " word" : " words");
-    PageQuestion q{.text = "A mask hides " + number + " from " + asker + ". How much will " +
-                           which_of(open, key) + " then get?",
-                   .will_see = "The row of " + asker + " without a mask, and with it in three ways.",
-                   .columns = open.keys,
-                   .asker = open.query};
-    add_change_cards(q, after - before,
-                     {"what the hidden words had is shared out", "only the hidden words change",
-                      "a row with fewer words weighs less"});
-    q.finding = asker + " gave " + which_of(open, key) + " " + share_text(before) + "; with " + number +
-                " hidden, " + share_text(after) + ": the row still sums to 1.";
-    q.why = "Setting the hidden weights to 0 after the softmax would leave a row that sums to " +
-            decimals(kept, 2) + ".";
     return std::vector<PageQuestion>{std::move(q)};
 }
 
@@ -274,7 +185,7 @@ Questions ask_positions(const StationInput& in, const PositionsState&, const Pag
     if (!with.shows(key) || !without.shows(key)) return std::vector<PageQuestion>();
     const double before = double(with.shares[key]), after = double(without.shares[key]),
                  left = before > 0 ? after / before : 1;
-    const std::string asker = said(with.keys[q]), other = which_of(with, key);
+    const std::string asker = said(with.keys[q]), other = said_at(with.keys, key);
     PageQuestion out{.text = "This head gives " + share_text(before) + " of " + asker + "’s weight to " +
                              other + ". How much stays if the model gets no positions?",
                      .will_see = "The head’s pattern with positions, without them, and with shuffled ones.",
@@ -291,7 +202,7 @@ Questions ask_positions(const StationInput& in, const PositionsState&, const Pag
     const int best = without.largest();
     out.finding = "Without positions, " + asker + " gives " + other + " " + share_text(after) +
                   " instead of " + share_text(before) + ".";
-    out.why = "It then looks most at " + (best == q ? "itself" : which_of(without, best)) + ", " +
+    out.why = "It then looks most at " + (best == q ? "itself" : said_at(without.keys, best)) + ", " +
               share_text(double(without.shares[best])) + ". Head " +
               head_name(in.trace->config(), in.block, in.head) + " looked at " + reason_of(with, key) + ".";
     return std::vector<PageQuestion>{std::move(out)};
@@ -311,7 +222,7 @@ Questions ask_hard_soft(const StationInput& in, const HardSoftState& state, cons
     const double weight = double(row.shares[key]), share = double(drawn->values[key]),
                  even = 1.0 / double(seen);
     const std::string asker = row.query >= 0 ? said(row.keys[row.query]) : "The query",
-                      other = which_of(row, key);
+                      other = said_at(row.keys, key);
     PageQuestion q{.text = "Soft attention gives most to " + other +
                            ". Hard attention draws one word each time: how "
                            "often will it be " +
@@ -347,13 +258,15 @@ Questions ask_implicit(const StationInput& in, const ImplicitState&, const Page&
     row.also = {seen};
     row.also_reason = "what the head looks at most";
     const std::string asker = row.query >= 0 ? said(row.keys[row.query]) : "the query";
-    PageQuestion q = which_key(row, "A nudge of which word will move the output at " + asker + " most?");
-    q.will_see = "One bar for each word: its share of all movement, beside what the head looks at.";
-    q.finding = "A nudge of " + (best == row.query ? asker + " itself" : which_of(row, best)) +
+    const std::string one = in.trace->request.inputs[0].picture ? "patch" : "word";
+    PageQuestion q =
+        which_key(row, "A nudge of which " + one + " will move the output at " + asker + " most?");
+    q.will_see = "One bar for each " + one + ": its share of all movement, beside what the head looks at.";
+    q.finding = "A nudge of " + (best == row.query ? asker + " itself" : said_at(row.keys, best)) +
                 " moves the output most: " + share_text(double(row.shares[best])) + " of all movement.";
     q.why = best == seen
                 ? "The head looks there most too, with " + share_text(double(looks.shares[seen])) + "."
-                : "The head looks most at " + which_of(looks, seen) + ", " +
+                : "The head looks most at " + said_at(looks.keys, seen) + ", " +
                       share_text(double(looks.shares[seen])) + ", whose nudge is " +
                       share_text(double(row.shares[seen])) + " of the movement.";
     return std::vector<PageQuestion>{std::move(q)};

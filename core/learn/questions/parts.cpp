@@ -60,6 +60,16 @@ std::string words_apart(int count, const char* where) {
 
 std::string said(const std::string& label) { return "“" + shorten_middle(label, 24) + "”"; }
 
+std::string said_at(const std::vector<std::string>& words, int place) {
+    static const char* const ordinals[] = {"first", "second", "third", "fourth", "fifth"};
+    const std::string& word = words[place];
+    const auto same = [&](auto end) { return std::count(words.begin(), end, word); };
+    if (same(words.end()) < 2) return said(word);
+    const auto before = same(words.begin() + place);
+    return before < 5 ? std::string("the ") + ordinals[before] + " " + said(word)
+                      : said(word) + " at place " + std::to_string(place);
+}
+
 std::string share_text(double share) {
     const double percent = 100 * share;
     if (percent > 0 && percent < 0.1) return "< 0.1 %";
@@ -81,6 +91,18 @@ int AskedRow::largest() const {
     for (int key = 0; key < isize(keys); ++key)
         if (shows(key) && (best < 0 || shares[key] > shares[best])) best = key;
     return best;
+}
+
+bool one_text(const StationInput& in) {
+    return in.trace && in.trace->config().block(in.block).kind != AttentionKind::cross;
+}
+
+AskedRow row_of_bars(const BarRows& bars, const BarRows::Row& row, bool one_text) {
+    AskedRow out{bars.columns, row.values};
+    const auto& keys = bars.cells.keys;
+    for (int i = 0; one_text && i < std::min(isize(keys), isize(bars.columns)); ++i)
+        if (keys[i] == bars.cells.query) out.query = i;
+    return out;
 }
 
 AskedRow marked_row(const Grid* grid) {
@@ -105,13 +127,6 @@ std::string reason_of(const AskedRow& row, int key) {
     if (key == q + 1) return "the word just after";
     if (key == 0) return "the very first word";
     return key < q ? words_apart(q - key, "back") : words_apart(key - q, "ahead");
-}
-
-std::string which_of(const AskedRow& row, int key) {
-    const auto same = std::count(row.keys.begin(), row.keys.end(), row.keys[key]);
-    if (same == 1) return said(row.keys[key]);
-    const bool first = std::find(row.keys.begin(), row.keys.end(), row.keys[key]) - row.keys.begin() == key;
-    return first ? "the first " + said(row.keys[key]) : said(row.keys[key]) + " at " + std::to_string(key);
 }
 
 void add_key_cards(PageQuestion& question, const AskedRow& row) {
@@ -159,12 +174,12 @@ PageQuestion which_key(const AskedRow& row, const std::string& text) {
                    " words. Together they make 1; the tallest is the answer.";
     const std::string asker = row.query >= 0 ? said(row.keys[row.query]) : "It";
     out.finding = asker + " gives " + share_text(double(row.shares[best])) + " to " +
-                  (best == row.query ? "itself" : which_of(row, best)) +
+                  (best == row.query ? "itself" : said_at(row.keys, best)) +
                   (row.query >= 0 && best != row.query ? ": " + reason_of(row, best) + "." : ".");
     for (const GuessCard& card : out.cards)
         if (card.place != std::to_string(best))
-            out.why += (out.why.empty() ? "The other cards: " : ", ") + said(card.label) + " " + card.place +
-                       ", " + card.reason + ", " + share_text(card.value);
+            out.why += (out.why.empty() ? "The other guesses: " : ", ") + said(card.label) + " (" +
+                       card.reason + ") " + share_text(card.value);
     if (!out.why.empty()) out.why += ".";
     return out;
 }

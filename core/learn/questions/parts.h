@@ -10,6 +10,8 @@ namespace headlight::learn {
 
 /// "“ball”", shortened.
 std::string said(const std::string& label);
+/// “ball”, or the first “ball”, where a word stands several times.
+std::string said_at(const std::vector<std::string>& words, int place);
 /// "73 %", "1.5 %", "< 0.1 %".
 std::string share_text(double share);
 
@@ -32,10 +34,13 @@ struct AskedRow {
 /// Returns the row of a grid of weights that the page marks; without keys if it marks none.
 AskedRow marked_row(const Grid* grid);
 
+/// Returns whether queries and keys of the selected head are of one text.
+bool one_text(const StationInput& in);
+/// Returns a row of bars, with its query if that is one of the columns.
+AskedRow row_of_bars(const BarRows& bars, const BarRows::Row& row, bool one_text);
+
 /// Says what a key is to the query: "what followed “red” last time", "the word just before", "3 words back".
 std::string reason_of(const AskedRow& row, int key);
-/// "the first “ball”", "“ball” (10)", "“ball”": which of equal words.
-std::string which_of(const AskedRow& row, int key);
 
 /// Makes up to four cards of keys in the order of the text, and marks the largest; none if another key that a
 /// rule names is as large, or if there is no other key. Distractors by rule: the same word, what followed it,

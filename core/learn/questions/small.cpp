@@ -120,7 +120,7 @@ Questions ask_parameters(const StationInput&, const ParametersState&, const Page
     return std::vector<PageQuestion>{std::move(q)};
 }
 
-Questions ask_pictures(const StationInput&, const PicturesState&, const Page& page, ThreadPool&) {
+Questions ask_pictures(const StationInput& in, const PicturesState& state, const Page& page, ThreadPool&) {
     const Table* table = find_table(page, "A picture as a text");
     const Pixels* cut = nullptr;
     for (const Block& block : page.blocks)
@@ -143,6 +143,11 @@ Questions ask_pictures(const StationInput&, const PicturesState&, const Page& pa
     q.finding = with_commas(patches) + " patches of " + with_commas(numbers) +
                 " numbers each, and one class token: " + with_commas(tokens) + " tokens.";
     q.why = "One head compares each with each: " + with_commas(tokens * tokens) + " scores.";
+    if (in.trace && in.trace->config().can.read_image && state.patch != PicturesState().patch)
+        q.why += " " + in.model->name + " reads patches of " +
+                 std::to_string(in.trace->config().vision.patch) + " × " +
+                 std::to_string(in.trace->config().vision.patch) +
+                 " pixels and no others, so the control changes nothing.";
     return std::vector<PageQuestion>{std::move(q)};
 }
 
@@ -177,11 +182,11 @@ Questions ask_formation(const StationInput&, const FormationState&, const Page& 
                            .shown = "score " + decimals(double(line->y[at]), 2)});
     mark_largest(q);
     const float most = *std::max_element(line->y.begin(), line->y.end());
-    q.finding = "At step " + with_commas(std::llround(line->x[right])) + " of " +
-                with_commas(std::llround(last)) +
-                " its score is halfway: " + decimals(double(line->y[right]), 2) + ", from " +
+    q.finding = "Head" + line->name.substr(line->name.rfind(' ')) + " does it best: at step " +
+                with_commas(std::llround(line->x[right])) + " of " + with_commas(std::llround(last)) +
+                " its score is halfway, " + decimals(double(line->y[right]), 2) + ", from " +
                 decimals(double(line->y.front()), 2) + " at first to " + decimals(double(most), 2) + ".";
-    q.why = "The head is the best at " + line->name + ".";
+    q.why = "Induction: to look at what followed the same token last time. A score of 1 would be all of it.";
     return std::vector<PageQuestion>{std::move(q)};
 }
 

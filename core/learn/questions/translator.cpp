@@ -80,7 +80,7 @@ Questions ask_three_uses(const StationInput&, const ThreeUsesState&, const Page&
     if (row.keys.empty()) return std::vector<PageQuestion>();
     PageQuestion q =
         which_key(row, "To write " + said(written) + ", which word of the source will the decoder read?");
-    q.finding = "To write " + said(written) + ", it reads " + which_of(row, row.largest()) + " with " +
+    q.finding = "To write " + said(written) + ", it reads " + said_at(row.keys, row.largest()) + " with " +
                 share_text(double(most)) + " of the weight.";
     std::vector<PageQuestion> out{std::move(q)};
     if (auto second = ask_hidden_noun(page)) out.push_back(std::move(*second));
@@ -91,14 +91,16 @@ Questions ask_seq2seq(const StationInput&, const Seq2seqState&, const Page& page
     const BarRows* bars = first_bars(page);
     if (!bars || isize(bars->rows) < 3) return std::vector<PageQuestion>();
     PageQuestion q{.text = "If the decoder may not read all words, which limit will hurt least?",
-                   .will_see = "What it writes under each limit, and how sure it is of each right token.",
+                   .will_see = "What it writes under each limit, and how sure it is of each right word.",
                    .columns = bars->columns};
-    q.finding = "Reading every word, it gives a reference token " +
-                share_text(mean_probability(bars->rows[0])) + " on average";
+    q.finding = "If it reads every word, the right next one has " +
+                share_text(mean_probability(bars->rows[0])) + " on average; with";
     for (int r = 1; r < isize(bars->rows); ++r) {
         const double p = mean_probability(bars->rows[r]);
-        q.finding += (r + 1 < isize(bars->rows) ? ", " : " and ") + lower_first(bars->rows[r].title) + " " +
-                     share_text(p);
+        q.finding += (r == 1                      ? " "
+                      : r + 1 < isize(bars->rows) ? ", "
+                                                  : " and ") +
+                     lower_first(bars->rows[r].title) + " " + share_text(p);
         if (isize(q.cards) < 4)
             q.cards.push_back({.label = bars->rows[r].title,
                                .reason = bars->rows[r].formula,
@@ -106,6 +108,7 @@ Questions ask_seq2seq(const StationInput&, const Seq2seqState&, const Page& page
                                .shown = decimals(p, 3)});
     }
     q.finding += ".";
+    q.why = "Right is what the known translation says next, or else the model’s own.";
     mark_largest(q);
     return std::vector<PageQuestion>{std::move(q)};
 }

@@ -5,11 +5,13 @@
 #include <cmath>
 
 #include "analysis/prediction/predict.h"
+#include "base/utf8.h"
 #include "learn/normalizers.h"
 #include "learn/page_parts.h"
 #include "learn/score_function_table.h"
 #include "learn/stations/query_key.h"
 #include "learn/stations/small_vectors.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace headlight::learn {
 
@@ -83,6 +85,22 @@ StationInput input_of(const Trace& trace, AttentionHead head) {
     return in;
 }
 
+/// Returns the best of the looks that stand out: each query's at its strongest key.
+template <class Rate>
+std::optional<TellingCell> best_look(const Trace& trace, std::optional<AttentionHead> chosen,
+                                     ThreadPool& pool, const Rate& rate) {
+    return best_cell(trace, chosen, pool, [&](AttentionHead head) {
+        const HeadRows rows(trace, head);
+        RatedQuery out;
+        for (int q = 1; q < rows.queries(); ++q) {
+            const int key = rows.strongest(q);
+            const float weight = rows.weights(q, key);
+            if (rows.stands_out(q, weight)) out.offer(rate(rows, q, key, weight), q);
+        }
+        return out;
+    });
+}
+
 /// ½ Σ |a − b| of one query.
 float moved(const Matrix& a, const Matrix& b, int query) {
     return (a.row(query) - b.row(query)).cwiseAbs().sum() / 2;
@@ -109,25 +127,16 @@ RatedQuery rate_hidden(const Trace& trace, AttentionHead head, const HeadRows& r
 }  // namespace
 
 bool is_word(const std::string& label) {
-    const auto first = static_cast<unsigned char>(label.empty() ? ' ' : label[0]);
-    return std::isalnum(first) || first >= 0x80;
+    return !label.empty() && is_letter_or_digit(decode_utf8(label, 0).value);
 }
 
 std::optional<TellingCell> telling_look(const Trace& trace, std::optional<AttentionHead> chosen,
                                         ThreadPool& pool) {
-    return best_cell(trace, chosen, pool, [&](AttentionHead head) {
-        const HeadRows rows(trace, head);
-        RatedQuery out;
-        for (int q = 1; q < rows.queries(); ++q) {
-            const int key = rows.strongest(q);
-            const float weight = rows.weights(q, key);
-            const bool apart = key > 0 && std::abs(key - q) > 1 && rows.word(key) && rows.word(q) &&
-                               rows.labels[key] != rows.labels[q];
-            if (!rows.stands_out(q, weight)) continue;
-            const float decides = weight * std::log2(float(rows.seen[q]));  // among many keys it says more
-            out.offer(decides + (apart ? 2 : key != q ? 1 : 0) * kBits, q);
-        }
-        return out;
+    return best_look(trace, chosen, pool, [](const HeadRows& rows, int q, int key, float weight) {
+        const bool apart = key > 0 && std::abs(key - q) > 1 && rows.word(key) && rows.word(q) &&
+                           rows.labels[key] != rows.labels[q];
+        const float decides = weight * std::log2(float(rows.seen[q]));  // among many keys it says more
+        return decides + float(apart ? 2 : key != q ? 1 : 0) * kBits;
     });
 }
 
@@ -168,16 +177,9 @@ std::optional<TellingCell> telling_previous(const Trace& trace, std::optional<At
 
 std::optional<TellingCell> telling_choice(const Trace& trace, std::optional<AttentionHead> chosen,
                                           ThreadPool& pool) {
-    return best_cell(trace, chosen, pool, [&](AttentionHead head) {
-        const HeadRows rows(trace, head);
-        RatedQuery out;
-        for (int q = 1; q < rows.queries(); ++q) {
-            const int key = rows.strongest(q);
-            const float weight = rows.weights(q, key);
-            if (key != q && key > 0 && rows.word(q) && rows.stands_out(q, weight))
-                out.offer(weight * (1 - weight) * (rows.word(key) ? 2.0f : 1.0f), q);
-        }
-        return out;
+    return best_look(trace, chosen, pool, [](const HeadRows& rows, int q, int key, float weight) {
+        const bool at_another = key != q && key > 0 && rows.word(q);
+        return at_another ? weight * (1 - weight) * (rows.word(key) ? 2.0f : 1.0f) : 0.0f;
     });
 }
 

@@ -239,7 +239,7 @@ CostModel cost_model(const StationInput& input) {
     const ModelConfig& c = input.model->config;
     out.name = input.model->name + ", " + std::to_string(c.head_count()) + " heads";
     out.heads = c.head_count();
-    for (int b = 0; b < c.blocks(); ++b) out.kept += 2.0 * c.kv_heads(b) * c.d_head(b);
+    for (int b = 0; b < c.blocks(); ++b) out.kept += double(c.kv_heads(b)) * (c.d_head(b) + c.d_value(b));
     if (c.context > 0) out.context = float(c.context);
     return out;
 }
@@ -295,10 +295,11 @@ Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& stat
         page.note = "head " + head_name(input.trace->config(), input.block, input.head) +
                     "; p of the predictive window from random W and v";
         page.blocks = {choice_bars(input, state, row, draws)};
+        page.main = isize(page.blocks);
         if (has_values) {
             const HardGradient gradient = hard_gradient(row.weights, rewards_of(values, draws.mixture),
                                                         state.draws, narrow<unsigned>(state.seed));
-            if (!gradient.errors.empty()) page.blocks.insert(page.blocks.begin(), gradient_finding(gradient));
+            if (!gradient.errors.empty()) page.blocks.push_back(gradient_finding(gradient));
             page.blocks.push_back(draw_curves(draws));
             page.blocks.push_back(gradient_curves(gradient));
         }

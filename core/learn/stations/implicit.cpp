@@ -2,6 +2,7 @@
 #include "learn/stations/implicit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -10,6 +11,9 @@
 #include "base/quoted.h"
 #include "learn/page_parts.h"
 #include "learn/random_layers.h"
+#include "learn/stations/first_head.h"
+#include "learn/stations/pictures.h"
+#include "model/loading/parameters.h"
 
 namespace headlight::learn {
 
@@ -89,9 +93,18 @@ void add_implicit_rows(const StationInput& in, int query, const std::vector<std:
     }
     page.blocks = {
         std::move(bars), std::move(table),
-        Words{"A head that looks at a token need not use it, and a token may count that no head looks at: an "
+        Words{"A head that looks at a token need not use it; a token may count that no head looks at: an "
               "earlier layer carried it along."}};
 }
+
+struct RandomStack {
+    const char* name;
+    double gain;  // of W
+    bool residual;
+};
+constexpr RandomStack kRandomStacks[] = {{"x + tanh(W x) ÷ √layers", 0.9, true},
+                                         {"tanh(W x), small W", 0.9, false},
+                                         {"tanh(W x), large W", 2, false}};
 
 /// Shows why the nudge arrives at all: what is left of a gradient below many layers.
 void add_residual(Page& page) {
@@ -104,36 +117,56 @@ void add_residual(Page& page) {
         .log_y = true};
     std::vector<float> depth(kLayers + 1);
     std::iota(depth.begin(), depth.end(), 0.0f);
-    std::vector<float> last;
-    for (const bool residual : {true, false}) {
-        const std::vector<float> sizes = gradient_by_depth(kLayers, kWidth, residual, kSeed);
-        curves.lines.push_back(line_of(residual ? "x + tanh(W x) ÷ √layers" : "tanh(W x)", depth, sizes));
-        last.push_back(sizes.back());
+    std::vector<double> last;
+    for (const RandomStack& stack : kRandomStacks) {
+        const std::vector<float> sizes =
+            gradient_by_depth(kLayers, kWidth, stack.gain, stack.residual, kSeed);
+        curves.lines.push_back(line_of(stack.name, depth, sizes));
+        last.push_back(double(sizes.back()));
     }
     page.blocks.push_back(std::move(curves));
     page.blocks.push_back(
-        Words{"Below " + std::to_string(kLayers) + " layers " + fine_decimals(double(last[1]), 2) +
-              " of the gradient is left; with the residual added, " + fine_decimals(double(last[0]), 2) +
+        Words{"Below " + std::to_string(kLayers) + " layers a gradient shrinks to " +
+              fine_decimals(last[1], 2) + ", or with larger W grows to " +
+              with_commas(std::llround(last[2])) + "; with the residual added, " + fine_decimals(last[0], 2) +
               ". Attention is such a skip connection between words: one step, however far."});
 }
 
+/// Lays shares of a vision model's tokens over its picture.
+void add_patches(const StationInput& in, const std::vector<std::vector<float>>& rows, Page& page) {
+    for (const int way : {1, 0})
+        page.blocks.insert(
+            page.blocks.begin(),
+            weights_on_picture(*in.trace, kImplicitWays[way].title + std::string(", by patch"), rows[way]));
+}
+
 }  // namespace
+
+std::optional<TellingCell> telling_nudge(const Trace& trace, std::optional<AttentionHead> chosen,
+                                         ThreadPool& pool) {
+    if (!trace.config().can.read_image) return telling_look(trace, chosen, pool);
+    return TellingCell{chosen.value_or(AttentionHead{}), 0};
+}
 
 void ImplicitState::visit(ControlVisitor& v) { v.whole("after", "After layer", after, 0, kMaxLayers); }
 
 Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, ThreadPool& pool) {
     Page page;
-    if (!in.trace || !in.trace->has_weights() || in.trace->config().can.read_image) {
+    if (!in.trace || !in.trace->has_weights()) {
         page.blocks = {Words{"Open a model and type a sentence to see what its output depends on."}};
         return page;
     }
     const Trace& trace = *in.trace;
     const AttentionBlock block = trace.config().block(in.block);
-    const int last = trace.config().stacks[block.stack].layers - 1, layer = std::min(state.after, last),
+    const int last = trace.config().stacks[block.stack].depth() - 1, layer = std::min(state.after, last),
               query = in.query_of(trace.query_count(in.block));
     page.limits = {{"after", last}};
     if (std::max(trace.query_count(in.block), trace.key_count(in.block)) > kMaxLinks) {
-        page.blocks = {Words{"Type a sentence of at most 128 tokens: each of them is asked."}};
+        page.blocks = {
+            Words{trace.config().can.read_image
+                      ? "This picture has more than 128 patches, and each would be asked; open the "
+                        "built-in model scenes."
+                      : "Type a sentence of at most 128 tokens: each of them is asked."}};
         return page;
     }
     page.note = "output of layer " + std::to_string(layer) + " at " +
@@ -141,7 +174,9 @@ Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, T
                 head_name(trace.config(), in.block, in.head);
     TRY(const auto rows, implicit_rows(in, layer, query, masked_pattern(trace, in.block, in.head), pool));
     add_implicit_rows(in, query, rows, page);
+    if (trace.request.inputs[block.stack].picture) add_patches(in, rows, page);
     add_residual(page);
+    page.main = 1;
     return page;
 }
 

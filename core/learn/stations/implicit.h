@@ -12,6 +12,10 @@ struct ImplicitState {
     void visit(ControlVisitor& v);
 };
 
+/// Returns the head and word of telling_look; of a vision model, the class token, which the answer rests on.
+std::optional<TellingCell> telling_nudge(const Trace& trace, std::optional<AttentionHead> chosen,
+                                         ThreadPool& pool);
+
 Result<Page> implicit_page(const StationInput& input, const ImplicitState& state, ThreadPool& pool);
 
 }  // namespace headlight::learn

@@ -201,6 +201,7 @@ Result<Page> masks_page(const StationInput& input, const MasksState& state, Thre
               "them apart: −∞ leaves 0 ÷ 0, −1e9 makes all scores equal again. In float16, which ends "
               "at 65,504, −1e9 is −∞."},
         hidden_row()};
+    page.main = 1;
     return page;
 }
 

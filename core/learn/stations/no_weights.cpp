@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <variant>
 
 #include "analysis/comparison/words.h"
 #include "analysis/prediction/predict.h"
@@ -12,11 +14,14 @@
 #include "base/quoted.h"
 #include "learn/nearest_tokens.h"
 #include "learn/normalizers.h"
+#include "learn/once_per_model.h"
+#include "learn/page_parts.h"
 #include "learn/questions/parts.h"
 #include "learn/score_function_table.h"
 #include "learn/stations/embedding_space.h"
 #include "learn/stations/first_head.h"
 #include "learn/stations/small_vectors.h"
+#include "learn/word_senses.h"
 #include "model/heads.h"
 
 namespace headlight::learn {
@@ -184,21 +189,27 @@ BarRows bars(const WordVectors& w, const PlainAttention& a, const NoWeightsState
     return {w.words, {std::move(scores), std::move(row)}, w.cells};
 }
 
-/// Finds the other word toward which Y of the selected one moved most, by cosine.
+/// Holds the other word from which Y of the selected one takes most; of equal ones, toward which it moves
+/// most.
 struct Move {
     int word = -1;
     float before = 0, after = 0;  // cosine of V, and of Y, with V of that word
+    bool alone = false;           // no other word gives as much
 };
 Move strongest_move(const WordVectors& w, const PlainAttention& a) {
+    constexpr float kAlike = 0.005f;
     const Eigen::RowVectorXf before = cosines(w.vectors.row(w.query), w.vectors).row(0),
                              after = cosines(a.mixed.row(w.query), w.vectors).row(0);
     Move out;
     for (int i = 0; i < isize(w.words); ++i) {
         if (w.words[i] == w.words[w.query]) continue;
-        constexpr float kAlike = 1e-4f;  // of equal moves, toward the word with more weight
-        const float more = after[i] - before[i] - (out.after - out.before);
-        const bool heavier = out.word >= 0 && a.weights(w.query, i) > a.weights(w.query, out.word);
-        if (out.word < 0 || more > kAlike || (more > -kAlike && heavier)) out = {i, before[i], after[i]};
+        const float heavier = out.word < 0 ? 1 : a.weights(w.query, i) - a.weights(w.query, out.word);
+        const bool again = out.word >= 0 && w.words[i] == w.words[out.word];
+        if (std::abs(heavier) < kAlike && !again) out.alone = false;
+        if (heavier < -kAlike || again) continue;
+        if (heavier >= kAlike) out.alone = true;
+        const bool nearer = after[i] - before[i] > out.after - out.before;
+        if (heavier >= kAlike || nearer) out = {i, before[i], after[i], out.alone};
     }
     return out;
 }
@@ -263,6 +274,28 @@ Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention
     return out;
 }
 
+/// Tabulates the words that attention raises behind “mole” in three senses; none if the model cannot tell.
+Result<std::optional<Table>> mole_table(const StationInput& in, ThreadPool& pool) {
+    static OncePerModel<std::monostate, std::optional<std::vector<WordSense>>> measured;
+    static const std::vector<std::string> sentences{
+        "The mole dug a tunnel. Lily thought about the mole. It came from the",
+        "The mole was on her arm. Lily thought about the mole. It came from the",
+        "The mole is how we count atoms. Lily thought about the mole. It came from the"};
+    const auto& model = in.trace->model;
+    TRY(const auto senses,
+        measured.of(model, {}, [&] { return word_senses(model, sentences, pool, in.cancel); }));
+    if (!senses) return std::optional<Table>();
+    Table out{
+        .title = "The last “the” begins as one vector; what attention adds to it raises these words most",
+        .columns = {"", "words"}};
+    for (const WordSense& sense : *senses) {
+        std::string words;
+        for (const std::string& word : sense.raised) words += (words.empty() ? "" : ", ") + word;
+        add_cells(out, {words_cell(sense.sentence), words_cell(words)});
+    }
+    return std::optional(std::move(out));
+}
+
 Words finding(const WordVectors& w, const PlainAttention& a) {
     const float own = own_weight(w, a.weights), spread = a.weights.maxCoeff() - a.weights.minCoeff();
     if (a.weights.minCoeff() < 0)
@@ -319,7 +352,7 @@ std::optional<TellingCell> telling_move(const Trace& trace, std::optional<Attent
     float most = 0;
     for (w.query = 0; w.query < isize(w.cells.keys); ++w.query) {
         const Move move = strongest_move(w, a);
-        if (w.cells.keys[w.query] < 0 || !is_word(w.words[w.query]) || move.word < 0) continue;
+        if (w.cells.keys[w.query] < 0 || !is_word(w.words[w.query]) || !move.alone) continue;
         if (move.after - move.before <= most || !is_word(w.words[move.word])) continue;
         most = move.after - move.before;
         out->query = w.cells.keys[w.query];
@@ -340,7 +373,12 @@ Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state
         page.blocks.push_back(words_grid("V", w.words, w.vectors, state.shuffle ? "" : "by_hand", w.query));
     page.blocks.push_back(grid("Weights A", w, a.weights, state.normalizer == 1));
     page.blocks.push_back(mixture(w, a));
+    page.main = isize(page.blocks);
     page.blocks.push_back(numbers(in, w, a, state));
+    if (in.trace && state.vectors == NoWeightsState::Vectors::contextual) {
+        TRY(auto moles, mole_table(in, pool));
+        if (moles) page.blocks.push_back(*std::move(moles));
+    }
     if (in.model)
         for (Block& block : embedding_space(*in.model, state.near, pool))
             page.blocks.push_back(std::move(block));

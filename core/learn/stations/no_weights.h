@@ -13,12 +13,12 @@ struct NoWeightsState {
     int shuffle = 0;             // 0: the words as typed; else the number of an order
     bool whole_words = true;     // a word's vector is the mean of its tokens'
     std::vector<float> by_hand;  // three numbers per word
-    std::string near = "king, queen, zebra";
+    std::string near = "king, queen, zebra, horse, stripes, emotion";
 
     void visit(ControlVisitor& v);
 };
 
-/// Returns the word whose Y moves most toward another word.
+/// Returns the word whose Y moves most toward the one from which it takes most, if no other gives as much.
 std::optional<TellingCell> telling_move(const Trace& trace, std::optional<AttentionHead> chosen,
                                         ThreadPool& pool);
 

@@ -22,16 +22,18 @@ CountedModel counted_model(const StationInput& input, const ParametersState& sta
     if (state.of == ParametersState::Of::gpt2) return {"GPT-2", published_config(Published::gpt2)};
     if (state.of == ParametersState::Of::transformer)
         return {"the Transformer of 2017", published_config(Published::transformer)};
-    CountedModel out{"GPT-3", gpt3_config()};
+    CountedModel out{"GPT-3", published_config(Published::gpt3)};
     if (state.of != ParametersState::Of::own) return out;
     ModelConfig& c = out.config;
     out.name = "A model of one's own";
     c.d_model = c.d_embed = std::max(1, state.d_model);
     c.vocab = c.stacks[0].vocab = std::max(1, state.vocab);
-    c.stacks[0].layers = std::max(1, state.layers);
-    c.stacks[0].heads = c.stacks[0].kv_heads = std::max(1, state.heads);
-    c.stacks[0].d_head = std::max(1, state.d_head);
-    c.stacks[0].d_mlp = std::max(1, state.d_mlp);
+    LayerSpec layer = c.stacks[0].layers[0];
+    layer.attention.heads = layer.attention.kv_heads = std::max(1, state.heads);
+    layer.attention.d_head = std::max(1, state.d_head);
+    layer.mlp.width = std::max(1, state.d_mlp);
+    c.stacks[0].layers.assign(std::max(1, state.layers), layer);
+    c.number_blocks();
     return out;
 }
 
@@ -39,11 +41,14 @@ std::string by(int64_t a, int64_t b) { return with_commas(a) + " × " + with_com
 
 void add_block(Table& table, const AttentionCount& c) {
     const std::string of = c.blocks.empty() ? "" : c.blocks + ": ";
-    const std::string down = by(c.d_head, c.d_model);
-    for (const char* name : {"query W_Q", "key W_K", "value-down W_V"})
-        add_cells(table, {words_cell(of + name), words_cell(down), count_cell(c.matrix())});
-    add_cells(table,
-              {words_cell(of + "value-up W_O"), words_cell(by(c.d_model, c.d_head)), count_cell(c.matrix())});
+    for (const char* name : {"query W_Q", "key W_K"})
+        add_cells(table,
+                  {words_cell(of + name), words_cell(by(c.d_head, c.d_model)), count_cell(c.matrix())});
+    const auto add_value = [&](const char* name, const std::string& size) {
+        add_cells(table, {words_cell(of + name), words_cell(size), count_cell(c.value_matrix())});
+    };
+    add_value("value-down W_V", by(c.d_value, c.d_model));
+    add_value("value-up W_O", by(c.d_model, c.d_value));
     const bool shared = c.kv_heads != c.heads;
     add_cells(table, {words_cell(of + "a head"), words_cell("4 matrices"), count_cell(c.head())});
     add_cells(table, {words_cell(of + "a layer"),
@@ -87,7 +92,7 @@ BarRows share_bars(const CountedModel& model) {
                 .rows = {},
                 .cells = {},
                 .no_largest = true};
-    out.rows.push_back({.title = "Shares of " + model.name,
+    out.rows.push_back({.title = "Shares",
                         .formula = "weights ÷ all weights",
                         .values = {float(c.embedding) / all, float(c.attention) / all, float(c.mlp) / all,
                                    float(c.unembedding) / all}});
@@ -116,8 +121,8 @@ Table value_table(const CountedModel& model) {
     Table out{.title = "A value matrix, whole or as two", .columns = {"", "shape", "weights"}};
     add_cells(out,
               {words_cell("whole"), words_cell(by(c.d_model, c.d_model)), count_cell(c.d_model * c.d_model)});
-    add_cells(out, {words_cell("value-up · value-down, rank ≤ " + std::to_string(c.d_head)),
-                    words_cell("2 × " + by(c.d_head, c.d_model)), count_cell(2 * c.matrix())});
+    add_cells(out, {words_cell("value-up · value-down, rank ≤ " + std::to_string(c.d_value)),
+                    words_cell("2 × " + by(c.d_value, c.d_model)), count_cell(2 * c.value_matrix())});
     return out;
 }
 
@@ -131,7 +136,7 @@ Curves value_curves(const StationInput& input) {
                .x_is = "number",
                .y_is = "singular value",
                .lines = {line_of("of W_V · W_O", {}, {})},
-               .mark_x = float(c.d_head(input.block)),
+               .mark_x = float(c.d_value(input.block)),
                .mark_name = "d_head"};
     for (int i = 0; i < std::min(2 * rank, c.d_model); ++i) {
         out.lines[0].x.push_back(float(i + 1));
@@ -165,8 +170,9 @@ Result<Page> parameters_page(const StationInput& input, const ParametersState& s
     if (state.of != ParametersState::Of::own)
         for (const char* size : {"d_model", "layers", "heads", "d_head", "d_mlp", "vocab"})
             page.idle.push_back({size, "of=own"});
-    page.blocks = {attention_table(model), model_table(model), value_table(model), share_bars(model),
+    page.blocks = {share_bars(model), model_table(model), attention_table(model), value_table(model),
                    heads_steps(model)};
+    page.main = 3;
     if (has_value_matrices(input)) page.blocks.push_back(value_curves(input));
     if (state.of == ParametersState::Of::open && !input.model)
         page.blocks.push_back(Words{"No model is open, so GPT-3 is counted."});

@@ -5,9 +5,12 @@
 #include <cmath>
 
 #include "analysis/prediction/predict.h"
+#include "base/draws.h"
 #include "base/embedded.h"
+#include "base/quoted.h"
 #include "io/numbers.h"
 #include "learn/page_parts.h"
+#include "model/picture.h"
 
 namespace headlight::learn {
 
@@ -94,16 +97,14 @@ Table token_table(const CutPicture& cut) {
 }
 
 /// Shows the attention of a vision model's token, patch by patch.
-Pixels attention_over(const StationInput& in, const CutPicture& cut) {
+Pixels attention_over(const StationInput& in) {
     const int query = std::clamp(in.query, 0, in.trace->query_count(in.block) - 1);
     const Matrix row = in.trace->pattern_rows(in.block, in.head, query, 1);
     const std::string who =
         query == 0 ? "The class token" : "Patch " + in.trace->request.inputs[0].tokens[query];
-    return {who + " looks at, head " + head_name(in.trace->config(), in.block, in.head),
-            shown(cut.image),
-            cut.down,
-            cut.across,
-            {row.data() + 1, row.data() + row.size()}};
+    return weights_on_picture(*in.trace,
+                              who + " looks at, head " + head_name(in.trace->config(), in.block, in.head),
+                              {row.data(), row.data() + row.size()});
 }
 
 Table class_table(const StationInput& in, ThreadPool& pool) {
@@ -114,7 +115,68 @@ Table class_table(const StationInput& in, ThreadPool& pool) {
     return out;
 }
 
+/// Returns the mean weight of each patch in the class token's rows of all heads.
+Vector looked_at(const Trace& trace) {
+    Vector out = Vector::Zero(trace.request.inputs[0].size());
+    for (int block = 0; block < trace.config().blocks(); ++block)
+        for (int head = 0; head < trace.config().heads(block); ++head)
+            out += trace.pattern_rows(block, head, 0, 1).row(0).transpose();
+    return out.tail(out.size() - 1) / float(trace.config().head_count());
+}
+
+/// Runs the picture with some patches alone: the others have its mean color.
+Result<float> seen_alone(const StationInput& in, std::span<const int> seen, int answer, ThreadPool& pool) {
+    ForwardRequest request = in.trace->request;
+    const Picture& whole = *request.inputs[0].picture;
+    auto part = std::make_shared<Picture>(whole);
+    const Index color = whole.patches.cols() / 3;
+    for (int c = 0; c < 3; ++c)
+        part->patches.middleCols(c * color, color)
+            .setConstant(whole.patches.middleCols(c * color, color).mean());
+    for (const int patch : seen) part->patches.row(patch) = whole.patches.row(patch);
+    request.inputs[0].picture = std::move(part);
+    TRY(const auto trace, run_trace(in.trace->model, std::move(request), pool, in.cancel));
+    return probabilities_at(*trace, predicting_positions(*trace)[0], pool)[answer];
+}
+
+/// Plots the answer from a few glimpses: those that the class token looks at most, and as many at random.
+Result<Curves> glimpses(const StationInput& in, ThreadPool& pool) {
+    constexpr int kDraws = 4;
+    const int at = predicting_positions(*in.trace)[0], answer = predictions(*in.trace, at, 1, pool)[0].id;
+    const Vector looked = looked_at(*in.trace);
+    const auto patches = narrow<int>(looked.size());
+    const std::vector<int> best = ranked_ids(looked, patches);
+    Curves out{.title = "Glimpses: a few patches are seen, the others are blank",
+               .x_is = "patches seen",
+               .y_is = "p of " + in_quotes(prediction_label(*in.trace->model, answer))};
+    Curves::Line most = line_of("those that the class token looks at most", {}, {}),
+                 random = line_of("as many at random, mean of " + std::to_string(kDraws), {}, {}, true);
+    Draws draws(1);
+    for (int seen = 1;; seen = std::min(2 * seen, patches)) {
+        TRY(const float p, seen_alone(in, std::span(best).first(size_t(seen)), answer, pool));
+        float mean = 0;
+        for (int i = 0; i < kDraws; ++i) {
+            const std::vector<int> any = shuffled(patches, draws);
+            TRY(const float one, seen_alone(in, std::span(any).first(size_t(seen)), answer, pool));
+            mean += one / kDraws;
+        }
+        for (Curves::Line* line : {&most, &random}) line->x.push_back(float(seen));
+        most.y.push_back(p);
+        random.y.push_back(mean);
+        if (seen == patches) break;
+    }
+    out.lines = {std::move(most), std::move(random)};
+    return out;
+}
+
 }  // namespace
+
+Pixels weights_on_picture(const Trace& trace, const std::string& title, const std::vector<float>& weights) {
+    const RgbImage& image = trace.request.inputs[0].picture->image;
+    const int patch = trace.config().vision.patch;
+    return {
+        title, shown(image), image.height / patch, image.width / patch, {weights.begin() + 1, weights.end()}};
+}
 
 RgbImage sample_picture(int side) {
     const std::string_view bytes = embedded_file("assets/samples/scene.png");
@@ -150,9 +212,17 @@ Result<Page> pictures_page(const StationInput& input, const PicturesState& state
                           cut.across,
                           {}}};
     const bool looks = cut.by_model && input.trace->config().has_head({input.block, input.head});
-    if (looks) page.blocks.push_back(attention_over(input, cut));
+    if (looks) page.blocks.push_back(attention_over(input));
     page.blocks.push_back(patch_grid(cut, cut.chosen(input.query)));
-    if (looks && input.trace->model->has_logits()) page.blocks.push_back(class_table(input, pool));
+    if (looks && input.trace->model->has_logits()) {
+        page.blocks.push_back(class_table(input, pool));
+        constexpr int kMaxGlimpsed = 64;  // each point takes runs of its own
+        if (cut.across * cut.down <= kMaxGlimpsed) {
+            TRY(Curves curves, glimpses(input, pool));
+            page.blocks.push_back(std::move(curves));
+        }
+    }
+    if (cut.by_model) page.idle.push_back({"patch", ""});
     page.blocks.push_back(token_table(cut));
     if (!cut.by_model)
         page.blocks.push_back(Words{

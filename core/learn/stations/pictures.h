@@ -17,6 +17,9 @@ Result<Page> pictures_page(const StationInput& input, const PicturesState& state
 /// Returns the sample, a scene of shapes (assets/samples/scene.png); square.
 RgbImage sample_picture(int side = 224);
 
+/// Lays a row of weights of a vision model's tokens over its picture, without that of the class token.
+Pixels weights_on_picture(const Trace& trace, const std::string& title, const std::vector<float>& weights);
+
 /// [patch, patch]: brightness 0 … 1 of one patch, the mean of its colors.
 Matrix patch_brightness(const RgbImage& image, int patch, int row, int column);
 

@@ -178,7 +178,7 @@ Grid pattern_grid(const StationInput& in, const ChangedPositions& run) {
             "query",
             "key",
             token_labels(*run.trace, block.stack),
-            token_labels(*run.trace, block.key_stack()),
+            token_labels(*run.trace, block.key_stack),
             (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights),
             false,
             "",
@@ -260,6 +260,8 @@ Result<Page> positions_page(const StationInput& in, const PositionsState& state,
     const auto labels = position_labels(in, count);
     Page page;
     if (can_change_positions(in)) TRY_STATUS(add_changed(in, state.seed, pool, page));
+    page.blocks.push_back(waves(table, width, base));
+    page.main = isize(page.blocks);
     page.blocks.push_back(
         position_grid("A vector for each position", "component: sines, then cosines", labels, table));
     Grid between =
@@ -267,7 +269,6 @@ Result<Page> positions_page(const StationInput& in, const PositionsState& state,
     between.marked_row = in.query_of(reads_tokens(in) ? std::min(count, in.trace->query_count(0)) : count);
     page.blocks.push_back(std::move(between));
     if (auto own = between_of_model(in, count, labels)) page.blocks.push_back(std::move(*own));
-    page.blocks.push_back(waves(table, width, base));
     page.blocks.push_back(by_distance(table, width, base));
     page.blocks.push_back(uniqueness(width, base));
     if (can_change_positions(in)) {

@@ -45,19 +45,19 @@ std::string shape(Index rows, Index columns) {
 
 /// Writes out each product with its shapes.
 Steps shapes(const HeadInputs& x, const MatrixSources& s) {
-    const Index n = x.x_q.rows(), keys = x.x_k.rows(), d = x.x_q.cols(), w = x.width;
+    const Index n = x.x_q.rows(), keys = x.x_k.rows(), d = x.x_q.cols(), w = x.width, v = x.value_width;
     const Index heads = isize(x.heads);
-    const auto product = [&](Index rows) { return shape(rows, d) + " · " + shape(d, w); };
+    const auto product = [&](Index rows, Index width) { return shape(rows, d) + " · " + shape(d, width); };
     Steps out;
     out.title = "The steps and their shapes";
-    out.lines = {{"q = X · M_q, " + source_name(s.query, x), product(n), shape(n, w)},
-                 {"k = X · M_k, " + source_name(s.key, x), product(keys), shape(keys, w)},
-                 {"v = X · M_v, " + source_name(s.value, x), product(keys), shape(keys, w)},
+    out.lines = {{"q = X · M_q, " + source_name(s.query, x), product(n, w), shape(n, w)},
+                 {"k = X · M_k, " + source_name(s.key, x), product(keys, w), shape(keys, w)},
+                 {"v = X · M_v, " + source_name(s.value, x), product(keys, v), shape(keys, v)},
                  {"A = softmax(q kᵀ / √" + std::to_string(w) + ")", shape(n, w) + " · " + shape(w, keys),
                   shape(n, keys)},
-                 {"z = A · v", shape(n, keys) + " · " + shape(keys, w), shape(n, w)},
-                 {"heads side by side", std::to_string(heads) + " × " + shape(n, w), shape(n, heads * w)},
-                 {"· W_O", shape(n, heads * w) + " · " + shape(heads * w, d), shape(n, d)}};
+                 {"z = A · v", shape(n, keys) + " · " + shape(keys, v), shape(n, v)},
+                 {"heads side by side", std::to_string(heads) + " × " + shape(n, v), shape(n, heads * v)},
+                 {"· W_O", shape(n, heads * v) + " · " + shape(heads * v, d), shape(n, d)}};
     return out;
 }
 
@@ -86,7 +86,7 @@ std::vector<double> changes(const HeadOutcome& a, const HeadOutcome& chosen, con
 
 /// Shows the heads of the selected token that look at different words, and their mean, which hides that.
 std::optional<BarRows> heads_apart(const StationInput& in) {
-    constexpr int kHeads = 3;
+    constexpr int kHeads = 4;
     const ModelConfig& c = in.trace->config();
     const int stack = c.block(in.block).stack;
     if (in.trace->request.inputs[stack].picture) return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<BarRows> heads_apart(const StationInput& in) {
         const Vector row = found->rows.row(i).transpose();
         const std::string name = head_name(c, head.head);
         out.rows.push_back({.title = "Head " + name,
-                            .formula = "looks most at " + said(found->words[head.word]),
+                            .formula = "weight on " + said(found->words[head.word]),
                             .source = decimals(double(head.weight), 2) + ", the most of all heads",
                             .values = {row.begin(), row.end()},
                             .note = note(row)});
@@ -182,6 +182,33 @@ Matrix allowed_weights(const HeadOutcome& outcome) {
     return outcome.scores.array().isNaN().select(outcome.scores, outcome.weights);
 }
 
+/// Shows the query beside the keys with the highest scores.
+Grid why_there(const HeadInputs& x, const HeadVectors& first, const HeadOutcome& outcome) {
+    constexpr int kKeys = 3;
+    const QueryKey& w = x.words;
+    const auto scores = outcome.scores.row(w.query);
+    std::vector<int> keys;
+    for (int i = 0; i < isize(w.keys); ++i)
+        if (!std::isnan(scores[i])) keys.push_back(i);
+    std::stable_sort(keys.begin(), keys.end(), [&](int a, int b) { return scores[a] > scores[b]; });
+    keys.resize(std::min(kKeys, isize(keys)));
+    Grid out{
+        .title = "Why there: the query of " + said(w.queries[w.query]) +
+                 " and the keys with the highest scores. Like colors raise a score, unlike ones lower it",
+        .columns_are = "number",
+        .rows = {"q of " + w.queries[w.query]},
+        .columns = counted(x.width, 1),
+        .values = Matrix(1 + isize(keys), x.width),
+        .diverging = true,
+        .marked_row = 0};
+    out.values.row(0) = first.q.row(w.query);
+    for (int i = 0; i < isize(keys); ++i) {
+        out.values.row(1 + i) = first.k.row(keys[i]);
+        out.rows.push_back("k of " + w.keys[keys[i]] + ", score " + decimals(double(scores[keys[i]]), 2));
+    }
+    return out;
+}
+
 /// Shows the numbers themselves: X and the matrices if they are small, q, k and v of the first head.
 std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadVectors& first,
                          const HeadOutcome& outcome) {
@@ -235,10 +262,11 @@ Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool&
     page.note = x.small ? x.words.origin : x.words.origin + ", " + in.trace->model->name;
     page.limits = {{"heads", x.small ? 3 : in.trace->config().heads(in.block)}};
     const HeadVectors first = head_vectors(in, x, x.heads.front(), sources, state);
-    page.blocks = {heads_bars(in, x, outcomes)};
+    page.blocks = {heads_bars(in, x, outcomes), why_there(x, first, outcomes.front())};
     if (x.words.one_text) page.blocks.push_back(why_three(first));
     if (!x.small)
         if (auto apart = heads_apart(in)) page.blocks.push_back(std::move(*apart));
+    page.main = isize(page.blocks);
     page.blocks.push_back(shapes(x, sources));
     page.blocks.push_back(identities(in, x, state, outcomes.front()));
     for (Block& block : grids(x, state, first, outcomes.front())) page.blocks.push_back(std::move(block));

@@ -17,8 +17,8 @@ namespace headlight::learn {
 
 namespace {
 
-/// Returns M_q, M_k or M_v [3, 3] of small vectors (animal, feeling, grammar): an animal asks for a feeling,
-/// grammar does not answer, and only the feeling is passed on.
+/// Returns M_q, M_k or M_v [3, 3] of small vectors (animal, adjective, grammar): an animal asks for an
+/// adjective, grammar does not answer, and only the adjective is passed on.
 Matrix own_matrix(int which) {
     Matrix m = Matrix::Zero(3, 3);
     if (which == 0) m << 0, 2, 0, 1, 0, 0, 0, 0, 1;
@@ -35,7 +35,7 @@ HeadInputs small_inputs(const StationInput& in, const QkvState& state) {
     out.x_q = out.x_k = out.words.q;
     const int heads = state.heads >= 3 ? 3 : 1;  // three numbers make one head or three
     for (int h = 0; h < heads; ++h) out.heads.push_back(h);
-    out.width = 3 / heads;
+    out.width = out.value_width = 3 / heads;
     out.small = true;
     return out;
 }
@@ -48,27 +48,28 @@ HeadInputs model_inputs(const StationInput& in, const QkvState& state, ThreadPoo
     HeadInputs out;
     out.words = head_query_key(in);
     const Matrix resid = trace.resid_before(in.block, pool).topRows(out.words.q.rows());
-    const bool enters_normed = norm && config.norm_place == NormPlace::before;
+    const bool enters_normed = norm && !config.layer_of(in.block).norms_sum();
     out.x_q = enters_normed ? apply_norm(config, norm, resid, pool) : resid;
     out.x_k =
-        out.words.one_text ? out.x_q : trace.stack(block.key_stack()).normalized.topRows(out.words.k.rows());
+        out.words.one_text ? out.x_q : trace.stack(block.key_stack).normalized.topRows(out.words.k.rows());
     for (int i = 0; i < std::min(state.heads, config.heads(in.block)); ++i)
         out.heads.push_back((in.head + i) % config.heads(in.block));
     out.width = config.d_head(in.block);
+    out.value_width = config.d_value(in.block);
     return out;
 }
 
 Matrix matrix_of(MatrixSource source, const HeadInputs& x, int head, int which, const QkvState& state) {
-    const Index d = x.x_q.cols(), first = Index(head) * x.width;
+    const Index d = x.x_q.cols(), width = which == 2 ? x.value_width : x.width, first = Index(head) * width;
     if (source == MatrixSource::random) {
         Draws draws((state.seed * 3 + which) * 1000 + head);
-        return normal_matrix(d, x.width, 1 / std::sqrt(double(d)), draws);
+        return normal_matrix(d, width, 1 / std::sqrt(double(d)), draws);
     }
-    if (source == MatrixSource::identity || !x.small) return identity_columns(d, x.width, first);
+    if (source == MatrixSource::identity || !x.small) return identity_columns(d, width, first);
     const std::array<const std::vector<float>*, 3> by_hand{&state.m_q, &state.m_k, &state.m_v};
     const Matrix own = own_matrix(which);
     const Matrix whole = source == MatrixSource::by_hand ? edited(*by_hand[which], own) : own;
-    return whole.middleCols(first, x.width);
+    return whole.middleCols(first, width);
 }
 
 HeadVectors head_vectors(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& s,
@@ -112,10 +113,10 @@ std::string kept_numbers(const HeadInputs& x) {
 
 Matrix project_heads(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
                      const std::vector<HeadOutcome>& outcomes, ThreadPool& pool) {
-    const Index all = x.small ? 3 : Index(in.trace->config().heads(in.block)) * x.width;
+    const Index all = x.small ? 3 : Index(in.trace->config().heads(in.block)) * x.value_width;
     Matrix z = Matrix::Zero(x.x_q.rows(), all);
     for (int i = 0; i < isize(outcomes); ++i)
-        z.middleCols(Index(heads[i]) * x.width, x.width) = outcomes[i].z;
+        z.middleCols(Index(heads[i]) * x.value_width, x.value_width) = outcomes[i].z;
     if (x.small) return z;
     AttentionWeights weights = in.trace->weights(in.block);
     weights.o.bias = nullptr;

@@ -10,8 +10,8 @@ namespace headlight::learn {
 struct HeadInputs {
     QueryKey words;  // q and k of the first head
     Matrix x_q, x_k;
-    std::vector<int> heads;  // the heads side by side
-    int width = 0;           // d_head
+    std::vector<int> heads;          // the heads side by side
+    int width = 0, value_width = 0;  // of a head's q and k, and of its v
     bool small = false;
 };
 

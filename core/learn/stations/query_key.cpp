@@ -40,7 +40,7 @@ QueryKey head_query_key(const StationInput& in) {
     out.q = trace.q(in.block, in.head).topRows(queries);
     out.k = trace.k(in.block, in.head).topRows(keys);
     out.queries = first_labels(trace, block.stack, queries);
-    out.keys = first_labels(trace, block.key_stack(), keys);
+    out.keys = first_labels(trace, block.key_stack, keys);
     const MaskPlan& mask = trace.rule(in.block).mask_of(in.head);
     for (int q = 0; q < queries; ++q) {
         out.allowed.emplace_back(keys);

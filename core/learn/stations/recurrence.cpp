@@ -8,8 +8,10 @@
 
 #include "base/cast.h"
 #include "base/quoted.h"
+#include "io/numbers.h"
 #include "learn/bottleneck.h"
 #include "learn/page_parts.h"
+#include "model/loading/parameters.h"
 
 namespace headlight::learn {
 
@@ -73,6 +75,18 @@ Curves sentence_curves(const std::vector<float>& without, const std::vector<floa
                       line_of("with attention", places(with.size()), with)}};
 }
 
+/// Shows z, the state after the last word, as a strip of colors.
+Grid packed_grid(const Repeater& network, const std::vector<int>& ids) {
+    Grid out{.title = "z: all that the decoder gets of these " + std::to_string(ids.size()) +
+                      " words, without attention",
+             .columns_are = "number",
+             .rows = {"z"},
+             .columns = counted(network.encoder.width(), 1),
+             .values = network.read(ids).bottomRows(1),
+             .diverging = true};
+    return out;
+}
+
 /// Holds what the state after the last word has of each word.
 struct Memory {
     std::vector<float> gradient, without_carry, influence;
@@ -105,11 +119,13 @@ std::string with_exponent(double value) {
     return decimals(value / std::pow(10.0, exponent), 0) + "e−" + std::to_string(-exponent);
 }
 
-std::string repeated_finding(const std::vector<RepeatedLength>& lengths, const Memory& memory) {
+std::string repeated_finding(const std::vector<RepeatedLength>& lengths, const Memory& memory, int steps) {
+    const std::string trained =
+        steps > 0 ? "After the same " + with_commas(steps) + " steps of training, at" : "At";
     std::string at_twenty;
     for (const RepeatedLength& m : lengths)
         if (m.words == 20)
-            at_twenty = "At 20 words: p " + decimals(double(m.without), 2) + " without attention, " +
+            at_twenty = trained + " 20 words: p " + decimals(double(m.without), 2) + " without attention, " +
                         decimals(double(m.attention), 2) + " with. ";
     const auto lasts = std::count_if(memory.without_carry.begin(), memory.without_carry.end(),
                                      [](float v) { return v >= 1e-6f; });
@@ -147,9 +163,10 @@ Result<std::vector<Block>> recurrence_blocks(const std::string& text, bool long_
     if (ids.size() < 2) return out;
     const auto without = pair->without.repeat(ids), with = pair->attention.repeat(ids);
     const Memory memory = memory_of(pair->without, ids);
+    out.insert(out.begin(), packed_grid(pair->without, ids));
     out.push_back(sentence_curves(without, with));
     out.push_back(memory_curves(memory));
-    out.push_back(Words{repeated_finding(lengths, memory)});
+    out.push_back(Words{repeated_finding(lengths, memory, pair->steps)});
     return out;
 }
 

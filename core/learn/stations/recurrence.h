@@ -15,8 +15,9 @@ struct RepeatedLength {
 /// Measures both on pieces of the sixty held-out sentences, one after the other.
 std::vector<RepeatedLength> repeated_by_length(const RecurrentPair& pair);
 
-/// Returns both curves against length, p of each word of the sentence, what the last state keeps of each
-/// word, and one sentence with these numbers. Long: the article's sentence of 97 words in place of `text`.
+/// Returns z, the last state; both curves against length, p of each word of the sentence, what the last state
+/// keeps of each word, and one sentence with these numbers. Long: the article's sentence of 97 words in place
+/// of `text`.
 Result<std::vector<Block>> recurrence_blocks(const std::string& text, bool long_one);
 
 }  // namespace headlight::learn

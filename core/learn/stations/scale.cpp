@@ -173,7 +173,10 @@ Result<Page> scale_page(const StationInput& input, const ScaleState& state, Thre
                                    &Softness::entropy, samples, head),
                    softness_curves("Size of the softmax's gradient", "‖∂ weights ÷ ∂ scores‖",
                                    &Softness::gradient, samples, head)};
-    if (has_head(input) && head) page.blocks.insert(page.blocks.begin(), divided_bars(input));
+    if (has_head(input) && head) {
+        page.blocks.insert(page.blocks.begin(), divided_bars(input));
+        page.main = 1;
+    }
     if (head) {
         const float scale = head->of.scale;
         page.blocks.push_back(head_table(input, pool));

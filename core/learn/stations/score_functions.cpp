@@ -131,9 +131,10 @@ Plane angles(const QueryKey& input) {
         if (input.allowed[input.query][i]) keys.push_back(i);
     std::stable_sort(keys.begin(), keys.end(), [&](int a, int b) { return cosine[a] > cosine[b]; });
     keys.resize(std::min(kMaxKeys, isize(keys)));
-    Plane out{.title = "The keys nearest to q, each at its angle: the smaller, the larger q · k",
-              .points = {{"q of " + input.queries[input.query], q.norm(), 0, true}},
-              .arrows = true};
+    Plane out{
+        .title = "The keys nearest to q, each at its angle: of two as long, the nearer has the larger q · k",
+        .points = {{"q of " + input.queries[input.query], q.norm(), 0, true}},
+        .arrows = true};
     for (int i = 0; i < isize(keys); ++i) {
         const float angle = std::acos(std::clamp(cosine[keys[i]], -1.0f, 1.0f)),
                     length = input.k.row(keys[i]).norm();
@@ -172,6 +173,7 @@ Result<Page> score_functions_page(const StationInput& in, const ScoreFunctionsSt
                    std::move(learned.bars),
                    std::move(learned.losses),
                    cost_table(input)};
+    page.main = 2;
     return page;
 }
 

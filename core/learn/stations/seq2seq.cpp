@@ -55,7 +55,7 @@ Result<std::vector<int>> reference_ids(const StationInput& in, const Seq2seqStat
 Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqState& state, ThreadPool& pool) {
     const auto& model = in.trace->model;
     const Sequence& source = in.trace->request.inputs[0];
-    const int max = std::min(model->config.context - 1, 2 * source.size() + 8);
+    const int max = std::min(model->config.context_of(model->config.decoder()) - 1, 2 * source.size() + 8);
     std::vector<ReadWay> out;
     std::vector<int> ids;
     std::shared_ptr<const Trace> past;
@@ -144,6 +144,7 @@ Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, 
         Words{"This translator never learned to pack a sentence into one vector; the recurrent networks "
               "below did."});
     TRY(auto recurrent, recurrence_blocks(input.text, state.long_one));
+    page.main = isize(page.blocks) + 1;  // with the curves by length
     page.blocks.insert(page.blocks.end(), recurrent.begin(), recurrent.end());
     return page;
 }

@@ -23,11 +23,12 @@ namespace {
 
 struct KnownWord {
     const char* word;
-    std::array<int, 3> vector;  // animal, feeling, grammar
+    std::array<int, 3> vector;  // animal, adjective, grammar
 };
-constexpr KnownWord kKnown[] = {{"bark", {2, 1, 0}}, {"dog", {2, 0, 0}},  {"he", {1, 0, 0}},
-                                {"cute", {0, 2, 0}}, {"very", {0, 1, 0}}, {"is", {0, 0, 1}},
-                                {"and", {0, 0, 1}},  {"a", {0, 0, 1}}};
+constexpr KnownWord kKnown[] = {{"bark", {2, 1, 0}},   {"dog", {2, 0, 0}},  {"he", {1, 0, 0}},
+                                {"cute", {0, 2, 0}},   {"very", {0, 1, 0}}, {"is", {0, 0, 1}},
+                                {"and", {0, 0, 1}},    {"a", {0, 0, 1}},    {"creature", {2, 0, 0}},
+                                {"fluffy", {0, 2, 0}}, {"blue", {0, 2, 0}}};
 
 std::array<int, 3> small_vector(const std::string& word) {
     for (const KnownWord& known : kKnown)
@@ -73,7 +74,7 @@ int chosen_word(const StationInput& in, const std::vector<std::string>& words) {
 bool reads_text_tokens(const StationInput& in) {
     return in.trace && !in.trace->request.inputs.front().picture &&
            in.trace->config().has_head({in.block, in.head}) &&
-           in.trace->config().block(in.block).key_stack() == 0;
+           in.trace->config().block(in.block).key_stack == 0;
 }
 
 Cells cells_of_words(const StationInput& in, const std::vector<std::string>& words) {

@@ -24,8 +24,8 @@ Cells cells_of_words(const StationInput& input, const std::vector<std::string>& 
 /// Returns whether the keys of the selected block are the tokens of the text.
 bool reads_text_tokens(const StationInput& input);
 
-/// [words, 3], integers from 0 to 2: chosen for the article's words (how much of an animal, of a feeling, of
-/// grammar), hashed from the letters of others, so that equal words have equal vectors.
+/// [words, 3], integers from 0 to 2: chosen for the article's words (how much of an animal, of an adjective,
+/// of grammar), hashed from the letters of others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);
 
 /// Lists the words without numbers of their own here, each once: theirs are made up.

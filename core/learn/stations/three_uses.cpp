@@ -226,7 +226,7 @@ AttentionHead pronoun_head(const std::vector<ItSentence>& sentences) {
     const ModelConfig& c = sentences[0].translated.trace->config();
     AttentionHead best;
     float max = -1;
-    for (int block = 0; block < c.stacks[0].layers; ++block)
+    for (int block = 0; block < c.stacks[0].depth(); ++block)
         for (int head = 0; head < c.heads(block); ++head) {
             const AttentionHead h{block, head};
             const float min = std::min(sentences[0].right_noun(h), sentences[1].right_noun(h));
@@ -312,6 +312,7 @@ Result<Page> three_uses_page(const StationInput& input, const ThreeUsesState& st
     const AttentionHead head = t.trace->config().has_head({input.block, input.head})
                                    ? AttentionHead{input.block, input.head}
                                    : AttentionHead{};
+    page.main = isize(page.blocks);
     page.blocks.push_back(block_parts_table(*t.trace, head, input.query, pool));
     return page;
 }

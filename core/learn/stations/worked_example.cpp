@@ -114,7 +114,11 @@ Steps output_steps(const WorkedAttention& a) {
 
 /// Shows the values and their mixture as arrows.
 Plane mixture_plane(const WorkedAttention& a) {
-    Plane out{.title = "y lies among the values; each pulls with its weight", .points = {}, .arrows = true};
+    Plane out{.title = "y lies among the values; each pulls with its weight",
+              .points = {},
+              .arrows = true,
+              .x_is = "number 1",
+              .y_is = "number 2"};
     for (int i = 0; i < a.v.rows(); ++i)
         out.points.push_back(
             {numbered("v", i + 1) + "  " + decimals(a.weights[i], 2), a.v(i, 0), a.v(i, 1), false});
@@ -182,6 +186,7 @@ Result<Page> worked_example_page(const StationInput& input, const WorkedExampleS
                    mixture_plane(a),
                    slopes_grid(a),
                    joined_words(a)};
+    page.main = isize(page.blocks) - 2;
     if (a.shift != 0)
         page.blocks.push_back(
             Words{"A score lies beyond ±20, so the largest is taken from all before e^; this "
