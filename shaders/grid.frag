@@ -2,6 +2,7 @@
 // Thumbnails of heads in one draw, from an atlas of small pictures.
 uniform sampler2D atlas;   // [layers * t, heads * t]
 uniform sampler2D colors;  // [256, 1]
+uniform sampler2D signed_colors;  // of entries from 2 on: 2 and a place 0 ... 1
 uniform int t;             // entries along a side of one thumbnail
 uniform float covered;     // of them by a pixel
 uniform float heads;       // thumbnails across the atlas
@@ -18,6 +19,8 @@ void main() {
     float weight = texelFetch(atlas, head * t + (columns == 1 ? entry.yx : entry), 0).r;
     float place = clamp(weight / max(slot.z, 1e-12), 0.0, 1.0);
     vec3 mapped = texelFetch(colors, ivec2(int((linear == 1 ? place : sqrt(place)) * 255.0 + 0.5), 0), 0).rgb;
+    if (weight >= 1.5)
+        mapped = texelFetch(signed_colors, ivec2(int(clamp(weight - 2.0, 0.0, 1.0) * 255.0 + 0.5), 0), 0).rgb;
     if (isnan(weight)) mapped = vec3(0.5);
     color = vec4(weight < 0.0 ? background : mix(mapped, background, slot.y), 1.0);
 }

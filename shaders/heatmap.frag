@@ -1,5 +1,5 @@
 #version 330 core
-// A matrix of values, one head's weights above all. The texture holds values (masked: negative; below -1.5: nothing), level by level the largest of 2 x 2 below it;
+// A matrix of values, one head's weights above all. The texture holds values (masked: negative; -2: nothing), level by level the largest of 2 x 2 below it;
 // colors come from the map alone. Compiled once for each CURVE (0 straight, 1 square root, 2 log), with or without
 // BY_ROW, and with or without MINIFY (cells under a pixel), DOTS or GAPS, because software renderers run both sides of a branch.
 uniform sampler2D values;      // [keys, queries], row = query
@@ -45,7 +45,14 @@ void main() {
     ivec2 from = ivec2(first) >> level, to = min(ivec2(last) >> level, min(from + 3, (cells - 1) >> level));
     float weight = -1.0;
     for (int y = from.y; y <= to.y; ++y)
-        for (int x = from.x; x <= to.x; ++x) weight = max(weight, texelFetch(values, oriented(ivec2(x, y)), level).r);
+        for (int x = from.x; x <= to.x; ++x) {
+            float seen = texelFetch(values, oriented(ivec2(x, y)), level).r;
+#ifdef DIVERGES  // the farthest from the middle; masked ones are negative
+            if (seen >= 0.0 && (weight < 0.0 || abs(seen - 0.5) > abs(weight - 0.5))) weight = seen;
+#else
+            weight = max(weight, seen);
+#endif
+        }
 #else
     float weight = texelFetch(values, min(cell, oriented(cells) - 1), 0).r;
     vec2 inside = fract(at) * cell_size;
@@ -55,7 +62,7 @@ void main() {
 #ifdef GAPS
     vec2 at_pixel = floor(gl_FragCoord.xy);  // whole numbers, and a half in the quotient: nothing rounds to bands
     float diagonal = at_pixel.x - at_pixel.y, along = diagonal - hatch_period * floor((diagonal + 0.5) / hatch_period);
-    if (weight > -1.5 && along < max(1.0, floor(hatch_period / 6.0))) masked = hatch;
+    if (abs(weight + 2.0) > 0.5 && along < max(1.0, floor(hatch_period / 6.0))) masked = hatch;
     gap = any(greaterThan(inside, cell_size - gap_width));
 #endif
     int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);

@@ -149,7 +149,7 @@ namespace {
 Result<Matrix> rows_of_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const Metric& metric,
                                ThreadPool& pool) {
     const Trace& trace = runs.trace;
-    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].layers - 1;
+    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].depth() - 1;
     const InfluenceMethod method = method_of(o).method;
     if (method == InfluenceMethod::contribution)
         return shares_through(trace, stack, layer, contribution_shares(trace, {}, pool), pool);

@@ -18,7 +18,7 @@ namespace {
 std::string mask_name(const ModelConfig& c) {
     const StackConfig& s = c.decoder();
     int window = 0;
-    for (const int w : s.windows) window = std::max(window, w);
+    for (const LayerSpec& layer : s.layers) window = std::max(window, layer.attention.window);
     return std::string(s.causal ? "causal" : "none") + (window ? ", window " + std::to_string(window) : "");
 }
 
@@ -43,62 +43,94 @@ nlohmann::ordered_json parameters_json(const ModelConfig& c) {
     return out;
 }
 
+/// Returns one number, or all of them if they differ.
+nlohmann::ordered_json one_or_all(const std::vector<nlohmann::ordered_json>& all) {
+    const bool equal = std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == all[0]; });
+    return equal ? all[0] : nlohmann::ordered_json(all);
+}
+
+/// Returns a size of a stack's layers: one number, or one for each layer if they differ.
+template <class Size>
+nlohmann::ordered_json of_layers(const StackConfig& stack, const Size& size) {
+    std::vector<nlohmann::ordered_json> all;
+    for (const LayerSpec& layer : stack.layers) all.emplace_back(size(layer));
+    return one_or_all(all);
+}
+
+nlohmann::ordered_json of_attention(const StackConfig& stack, int AttentionSpec::*size) {
+    return of_layers(stack, [size](const LayerSpec& layer) { return layer.attention.*size; });
+}
+
 nlohmann::ordered_json stacks_json(const ModelConfig& c) {
     auto out = nlohmann::ordered_json::array();
-    for (const auto& stack : c.stacks)
-        out.push_back({{"name", stack.name},
-                       {"layers", stack.layers},
-                       {"heads", stack.heads},
-                       {"kv_heads", stack.kv_heads},
-                       {"d_head", stack.d_head},
-                       {"d_mlp", stack.d_mlp},
-                       {"vocab", stack.vocab},
-                       {"causal", stack.causal},
-                       {"cross_attention", stack.cross},
-                       {"windows", stack.windows}});
+    for (const auto& stack : c.stacks) {
+        auto windows = nlohmann::ordered_json::array();
+        for (const LayerSpec& layer : stack.layers) windows.push_back(layer.attention.window);
+        if (std::all_of(windows.begin(), windows.end(), [](const auto& w) { return w == 0; }))
+            windows.clear();
+        out.push_back(
+            {{"name", stack.name},
+             {"layers", stack.depth()},
+             {"heads", of_attention(stack, &AttentionSpec::heads)},
+             {"kv_heads", of_attention(stack, &AttentionSpec::kv_heads)},
+             {"d_head", of_attention(stack, &AttentionSpec::d_head)},
+             {"d_mlp", of_layers(stack, [](const LayerSpec& layer) { return layer.mlp.width; })},
+             {"experts",
+              of_layers(stack, [](const LayerSpec& l) { return l.mlp.experts ? l.mlp.experts->count : 0; })},
+             {"vocab", stack.vocab},
+             {"causal", stack.causal},
+             {"cross_attention", stack.cross()},
+             {"windows", windows}});
+    }
     return out;
 }
 
 /// Returns one number, or one per stack if they differ.
-nlohmann::ordered_json of_stacks(const ModelConfig& c, int StackConfig::*number) {
-    const int first = c.stacks.front().*number, last = c.stacks.back().*number;
-    return first == last ? nlohmann::ordered_json(first) : nlohmann::ordered_json::array({first, last});
+nlohmann::ordered_json of_stacks(const ModelConfig& c, int AttentionSpec::*size) {
+    std::vector<nlohmann::ordered_json> all;
+    for (const StackConfig& stack : c.stacks) all.push_back(of_attention(stack, size));
+    return one_or_all(all);
 }
 
 std::string as_json(const ModelConfig& c, const std::string& path) {
-    const nlohmann::ordered_json out{{"path", path},
-                                     {"family", c.family},
-                                     {"layers", c.layers()},
-                                     {"heads", of_stacks(c, &StackConfig::heads)},
-                                     {"kv_heads", of_stacks(c, &StackConfig::kv_heads)},
-                                     {"d_model", c.d_model},
-                                     {"d_head", of_stacks(c, &StackConfig::d_head)},
-                                     {"d_mlp", c.stacks[0].d_mlp},
-                                     {"vocab", c.vocab},
-                                     {"context", c.context},
-                                     {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
-                                     {"norm_eps", c.norm_eps},
-                                     {"activation", activation_row(c.activation).name},
-                                     {"positions", position_scheme(c.positions).name},
-                                     {"causal", c.decoder().causal},
-                                     {"tied_unembedding", c.tied_unembedding},
-                                     {"stacks", stacks_json(c)},
-                                     {"parameters", parameter_count(c)},
-                                     {"parameter_table", parameters_json(c)},
-                                     {"counts", counts_json(c)}};
+    const nlohmann::ordered_json out{
+        {"path", path},
+        {"family", c.family},
+        {"layers", c.layers()},
+        {"heads", of_stacks(c, &AttentionSpec::heads)},
+        {"kv_heads", of_stacks(c, &AttentionSpec::kv_heads)},
+        {"d_model", c.d_model},
+        {"d_head", of_stacks(c, &AttentionSpec::d_head)},
+        {"d_mlp", c.stacks[0].layers[0].mlp.width},
+        {"vocab", c.vocab},
+        {"context", c.context},
+        {"norm", c.norm == NormKind::rms_norm ? "rms_norm" : "layer_norm"},
+        {"norm_eps", c.norm_eps},
+        {"activation", activation_row(c.stacks[0].layers[0].mlp.activation).name},
+        {"positions", position_scheme(c.positions).name},
+        {"causal", c.decoder().causal},
+        {"tied_unembedding", c.tied_unembedding},
+        {"stacks", stacks_json(c)},
+        {"parameters", parameter_count(c)},
+        {"parameter_table", parameters_json(c)},
+        {"counts", counts_json(c)}};
     return json_text(out, 2) + "\n";
 }
 
 std::string layers_text(const ModelConfig& c) {
     if (c.stacks.size() == 1) return std::to_string(c.layers()) + " layers";
-    return std::to_string(c.stacks[0].layers) + " encoder and " + std::to_string(c.stacks[1].layers) +
+    return std::to_string(c.stacks[0].depth()) + " encoder and " + std::to_string(c.stacks[1].depth()) +
            " decoder layers";
 }
 
 std::string heads_text(const ModelConfig& c) {
     const std::string shared =
         c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value heads)" : "";
-    return per_stack(c, &StackConfig::heads) + " heads" + shared;
+    const std::optional<ExpertsSpec>& experts = c.decoder().layers.back().mlp.experts;
+    const std::string sparse =
+        experts ? " · " + std::to_string(experts->used) + " of " + std::to_string(experts->count) + " experts"
+                : "";
+    return per_stack(c, &AttentionSpec::heads) + " heads" + shared + sparse;
 }
 
 std::string reads_text(const ModelConfig& c) {
@@ -150,9 +182,10 @@ std::string as_text(const ModelConfig& c, const std::string& path, const std::st
     char line[200];
     std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) +
                       " · d_model " + std::to_string(c.d_model) + " · d_head " +
-                      per_stack(c, &StackConfig::d_head) + " · " + short_count(parameter_count(c)) +
-                      " parameters\n" + reads_text(c) + " · " + activation_row(c.activation).name +
-                      " · positions " + position_scheme(c.positions).name + " · mask " + mask_name(c) +
+                      per_stack(c, &AttentionSpec::d_head) + " · " + short_count(parameter_count(c)) +
+                      " parameters\n" + reads_text(c) + " · " +
+                      activation_row(c.stacks[0].layers[0].mlp.activation).name + " · positions " +
+                      position_scheme(c.positions).name + " · mask " + mask_name(c) +
                       (c.tied_unembedding ? " · unembedding tied\n" : "\n") + weights + "\n";
     std::snprintf(line, sizeof line, "%-28s %-26s %14s %6s %16s\n", "block", "shape", "each", "times",
                   "total");
@@ -185,9 +218,9 @@ std::function<Status()> declare_info(CLI::App& app) {
     app.add_flag("--json", o->json, "JSON instead of a table");
     return [o]() -> Status {
         const std::string& named = o->path.empty() ? o->input.model : o->path;
+        const ModelConfig& gpt3 = published_config(Published::gpt3);
         if (named == kGpt3)
-            return o->json ? print_json(as_json(gpt3_config(), kGpt3))
-                           : print(as_text(gpt3_config(), kGpt3, ""));
+            return o->json ? print_json(as_json(gpt3, kGpt3)) : print(as_text(gpt3, kGpt3, ""));
         TRY(const auto path, find_model(named));
         TRY(const ModelConfig config, open_config(path));
         return o->json ? print_json(as_json(config, path.string()))

@@ -103,6 +103,7 @@ Result<LearnRun> learn_state(LearnOptions& o, const learn::Station& station, Thr
         const auto [cell, found] = learn::station_start(station, *out.trace, chosen, o.query, pool);
         std::tie(out.input.block, out.input.head) = std::pair{cell.head.block, cell.head.head};
         out.input.query = cell.query;
+        out.input.ground = cell.ground;
         out.found = found;
     }
     out.state = station.first_state();

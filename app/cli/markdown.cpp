@@ -124,13 +124,12 @@ std::string verbs_page(const CLI::App& root) {
 /// Lists the models that open, for README.
 std::string opens_block() {
     return table_head("", "") + table_row("Hugging Face folders", family_list()) +
-           table_row("GGUF architectures", gguf_architecture_list()) +
-           table_row("weights stored as", weight_formats());
+           table_row("GGUF architectures", gguf_list()) + table_row("weights stored as", weight_formats());
 }
 
 std::string families_block() {
     std::string out = table_head("model_type", "family");
-    for (const Family& family : families()) out += table_row(code(family.model_type), family.name);
+    for (const Family* family : families()) out += table_row(code(family->model_type), family->name);
     return out;
 }
 
@@ -139,7 +138,7 @@ std::string gguf_block() {
     for (uint32_t id = 0; id < 64; ++id)
         if (const DType* type = find_gguf_type(id); type && type->holds_weights())
             types += (types.empty() ? "" : ", ") + std::string(type->name);
-    return table_head("", "") + table_row("architectures", gguf_architecture_list()) +
+    return table_head("", "") + table_row("architectures", gguf_list()) +
            table_row("types of tensors", types);
 }
 

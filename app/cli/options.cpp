@@ -84,7 +84,7 @@ void add_change_options(CLI::App& app, InputOptions& o) {
     app.add_option("--change", o.changes,
                    "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, "
                    "temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (its pattern on that text), "
-                   "skip-attention:3, skip-mlp:3, positions:off, positions:shuffle:7, "
+                   "skip-attention:3, skip-mlp:3, ablate-expert:3.5, positions:off, positions:shuffle:7, "
                    "patch-resid:16@3=TEXT (the layer's input on that text; also patch-attention, "
                    "patch-mlp, and patch-head:16@2.0 for z; without a text, of the unchanged run), "
                    "noise:3-5=SEED (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, "

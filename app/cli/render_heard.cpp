@@ -27,15 +27,18 @@ std::span<const HeardRow> heard_rows() {
     static const HeardRow table[] = {
         {"mask,ablate,change,temperature-attn",
          "*-model,circuits,positions,corpus,prompts"},  // computed from weights alone
-        {"layer", "*-heads,lens,graph,patch,explain,prompts"},
-        {"head", "*-heads,lens,graph,explain,prompts", "*-heads,lens,graph,explain,prompts,delta,positions"},
-        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts",
-         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions"},
-        {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture",
-         "steps,delta,lens,graph,text,origins"},
+        {"layer", "*-heads,lens,graph,patch,explain,prompts",
+         "*-heads,lens,graph,patch,explain,prompts,experts"},
+        {"head", "*-heads,lens,graph,explain,prompts,experts",
+         "*-heads,lens,graph,explain,prompts,delta,positions,experts"},
+        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts,experts",
+         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions,experts"},
+        {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture,experts",
+         "steps,delta,lens,graph,text,origins,experts"},
         {"with,model-b", "compare"},
         {"text-b", "compare,patch,influence"},
-        {"metric", "delta,lens,graph,patch,influence,explain"},
+        {"metric", "delta,lens,graph,patch,influence,explain",
+         "delta,lens,graph,patch,influence,explain,experts"},
         {"mean", "head,text,alignment,picture"},
         {"max", "head,text,picture"},
         {"heads", "lines,graph"},
@@ -214,9 +217,9 @@ namespace {
 
 bool layers_rotate_alike(const ModelConfig& c) {
     const StackConfig& stack = c.stacks[0];
-    for (int layer = 1; layer < stack.layers; ++layer)
-        if (&c.rope_of(stack, layer) != &c.rope_of(stack, 0)) return false;
-    return true;
+    return std::all_of(stack.layers.begin(), stack.layers.end(), [&](const LayerSpec& layer) {
+        return layer.attention.rope == stack.layers[0].attention.rope;
+    });
 }
 
 /// Names the models on which an option acts.

@@ -103,10 +103,6 @@ std::string bar(float share, bool before) {
            "\" style=\"width:" + decimals(160 * double(share), 1) + "px\"></span>";
 }
 
-std::string percent_text(float p) {
-    return p > 0 && p < 0.001f ? "&lt; 0.1 %" : decimals(100 * double(p), 1) + " %";
-}
-
 std::string points(float change) {
     return std::abs(change) < 0.0005f ? "0.0" : (change > 0 ? "+" : "") + decimals(100 * double(change), 1);
 }
@@ -119,7 +115,8 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
         out += "<table><thead><tr><th>token</th><th></th><th>probability</th></tr></thead><tbody>\n";
         for (const Prediction& p : predictions(trace, positions[0], kPredictions, pool))
             out += "<tr><td>" + escaped(prediction_label(*trace.model, p.id)) + "</td><td class=\"bars\">" +
-                   bar(p.probability, false) + "</td><td>" + percent_text(p.probability) + "</td></tr>\n";
+                   bar(p.probability, false) + "</td><td>" + escaped(percent(double(p.probability))) +
+                   "</td></tr>\n";
         return out + "</tbody></table>\n";
     }
     out +=
@@ -129,9 +126,9 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
     for (const ProbabilityChange& p :
          probability_changes(*own, positions[0], trace, positions[0], kPredictions, pool))
         out += "<tr><td>" + escaped(p.label) + "</td><td class=\"bars\">" + bar(p.a, true) + "<br>" +
-               bar(p.b, false) + "</td><td>" + percent_text(p.a) + "</td><td>" + percent_text(p.b) +
-               "</td><td>" + points(p.b - p.a) + "</td>" + number_cell(p.log_probability, 2) +
-               number_cell(p.logit, 2) + "</tr>\n";
+               bar(p.b, false) + "</td><td>" + escaped(percent(double(p.a))) + "</td><td>" +
+               escaped(percent(double(p.b))) + "</td><td>" + points(p.b - p.a) + "</td>" +
+               number_cell(p.log_probability, 2) + number_cell(p.logit, 2) + "</tr>\n";
     return out + "</tbody></table>\n";
 }
 

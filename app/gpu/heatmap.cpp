@@ -84,6 +84,7 @@ const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(const HeatmapDr
     std::string variant = "#define CURVE " + std::to_string(static_cast<int>(d.curve)) + "\n";
     if (d.by_row) variant += "#define BY_ROW\n";
     if (minify) variant += "#define MINIFY\n";
+    if (minify && d.diverges) variant += "#define DIVERGES\n";
     if (!minify && d.dots) variant += "#define DOTS\n";
     if (!minify && d.gap > 0) variant += "#define GAPS\n";
     Program& program = heatmaps_[variant];
@@ -240,6 +241,9 @@ void HeatmapRenderer::draw_now(const GridDraw& d) const {
     glUniform2f(grid_.uniform("pitch"), d.pitch.x, d.pitch.y);
     glUniform1f(grid_.uniform("side"), d.side);
     glUniform1i(grid_.uniform("linear"), d.linear);
+    glUniform1i(grid_.uniform("signed_colors"), 3);
+    glActiveTexture(GL_TEXTURE3);
+    glBindTexture(GL_TEXTURE_2D, d.signed_colors);
     glActiveTexture(GL_TEXTURE2);
     glBindTexture(GL_TEXTURE_2D, slots_.id());
     glActiveTexture(GL_TEXTURE0);

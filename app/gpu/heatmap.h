@@ -35,10 +35,11 @@ struct HeatmapDraw {
     GLuint values = 0, row_largest = 0;
     int across = 0, down = 0;  // cells on the screen
     Curve curve = Curve::straight;
-    bool by_row = false;  // normalizes each row by its largest weight, in row_largest
-    bool dots = false;    // dots sized by weight
-    float gap = 0;        // pixels between cells, hatched if masked; 0: cells touch
-    ImVec4 rect;          // x, y, width, height in window pixels
+    bool by_row = false;    // normalizes each row by its largest weight, in row_largest
+    bool dots = false;      // dots sized by weight
+    bool diverges = false;  // values are places about 0.5: a pixel of several shows the farthest from it
+    float gap = 0;          // pixels between cells, hatched if masked; 0: cells touch
+    ImVec4 rect;            // x, y, width, height in window pixels
 };
 
 struct GridSlot {
@@ -55,7 +56,8 @@ struct GridDraw {
     std::vector<GridSlot> slots;  // row by row
     ImVec2 pitch;
     float side = 0;
-    bool linear = false;  // colors by the weight, not its square root
+    bool linear = false;       // colors by the weight, not its square root
+    GLuint signed_colors = 0;  // of entries of mixing matrices (kSignedEntry)
     ImVec4 rect;
 };
 

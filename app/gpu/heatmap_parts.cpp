@@ -21,7 +21,8 @@ HeatmapRenderer::Part part_of(const HeatmapDraw& d) {
                                  .with(Texture::serial(d.values))
                                  .with(Texture::serial(d.row_largest))
                                  .with(uint64_t(d.across) << 32 | uint64_t(d.down))
-                                 .with(uint64_t(d.curve) << 2 | uint64_t{d.by_row} << 1 | uint64_t{d.dots})
+                                 .with(uint64_t{d.diverges} << 6 | uint64_t(d.curve) << 2 |
+                                       uint64_t{d.by_row} << 1 | uint64_t{d.dots})
                                  .with(d.gap)
                                  .with(d.rect);
     return {{d.rect.x, d.rect.y}, {d.rect.x + d.rect.z, d.rect.y + d.rect.w}, look.value()};

@@ -10,7 +10,15 @@ namespace headlight {
 
 namespace {
 constexpr double kMaxFitted = 4e6;  // values: 16 MB
+
+/// Returns the larger of two weights, or of two entries of a mixing matrix the one farther from 0.
+float stronger_entry(float a, float b) {
+    const auto size = [](float v) {
+        return v >= kSignedEntry ? kSignedEntry + std::abs(v - kSignedEntry - 0.5f) : v;
+    };
+    return size(b) > size(a) ? b : a;
 }
+}  // namespace
 
 Matrix fit_thumbnails(const Matrix& values, int t, float side) {
     HEADLIGHT_CHECK(t > 0 && side > 0 && values.rows() % t == 0 && values.cols() % t == 0);
@@ -23,13 +31,17 @@ Matrix fit_thumbnails(const Matrix& values, int t, float side) {
     };
     Matrix wide(values.rows(), Index{across} * pixels), out(Index{down} * pixels, wide.cols());
     for (int head = 0; head < across; ++head)
-        for (int i = 0; i < pixels; ++i)
-            wide.col(Index{head} * pixels + i) =
-                values.middleCols(Index{head} * t + first(i), count(i)).rowwise().maxCoeff();
+        for (int i = 0; i < pixels; ++i) {
+            const auto covers = values.middleCols(Index{head} * t + first(i), count(i));
+            for (Index r = 0; r < covers.rows(); ++r)
+                wide(r, Index{head} * pixels + i) = covers.row(r).redux(&stronger_entry);
+        }
     for (int layer = 0; layer < down; ++layer)
-        for (int i = 0; i < pixels; ++i)
-            out.row(Index{layer} * pixels + i) =
-                wide.middleRows(Index{layer} * t + first(i), count(i)).colwise().maxCoeff();
+        for (int i = 0; i < pixels; ++i) {
+            const auto covers = wide.middleRows(Index{layer} * t + first(i), count(i));
+            for (Index c = 0; c < covers.cols(); ++c)
+                out(Index{layer} * pixels + i, c) = covers.col(c).redux(&stronger_entry);
+        }
     return out;
 }
 

@@ -7,6 +7,9 @@
 
 namespace headlight {
 
+/// Added to an entry of a mixing matrix's thumbnail, which is a place 0 … 1 in the colors of signed values.
+inline constexpr float kSignedEntry = 2;
+
 /// Square thumbnails side by side in one matrix. Precomputes what each pixel shows, so that a software
 /// renderer need not look at every value in each frame; values much enlarged are drawn directly.
 class Thumbnails {

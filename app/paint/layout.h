@@ -62,6 +62,9 @@ inline Rect square_at(ImVec2 center, float side) {
 }
 
 bool crosses(const Rect& r, ImVec2 from, ImVec2 to);
+inline bool overlap(const Rect& a, const Rect& b) {
+    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
 
 /// One of equal columns or rows of a rectangle.
 inline Rect nth_column(Rect r, int i, int count, float apart = 0) {

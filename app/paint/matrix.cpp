@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "base/masked.h"
 
 namespace headlight {
 
@@ -76,8 +77,11 @@ Matrix places_of(const Matrix& values, float largest) {
 
 Matrix signed_places_of(const Matrix& values, float largest) {
     const float per = 1 / std::max(largest, 1e-12f);
-    return values.unaryExpr(
-        [per](float v) { return std::isnan(v) ? v : 0.5f + 0.5f * std::clamp(v * per, -1.0f, 1.0f); });
+    return values.unaryExpr([per](float v) {
+        return std::isnan(v)  ? v
+               : is_masked(v) ? kMaskedCell
+                              : 0.5f + 0.5f * std::clamp(v * per, -1.0f, 1.0f);
+    });
 }
 
 float largest_size(const Matrix& values) {

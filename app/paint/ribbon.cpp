@@ -66,6 +66,22 @@ void draw_line(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float widt
     draw_strip(list, ends, color, width);
 }
 
+/// Ends a stroke where the line turns by more than 120°: Dear ImGui joins strokes by the mean of both
+/// normals, which is nearly nothing where it turns back, so that a zigzag is drawn as slivers.
+void draw_polyline(ImDrawList& list, std::span<const ImVec2> along, ImU32 color, float width) {
+    for (size_t i = 0; i < along.size(); ++i) {
+        list.PathLineTo(along[i]);
+        if (i == 0 || i + 1 == along.size()) continue;
+        const ImVec2 before = along[i - 1], here = along[i], next = along[i + 1],
+                     in = unit(here.x - before.x, here.y - before.y),
+                     out = unit(next.x - here.x, next.y - here.y);
+        if (in.x * out.x + in.y * out.y >= -0.5f) continue;
+        list.PathStroke(color, 0, width);
+        list.PathLineTo(here);
+    }
+    list.PathStroke(color, 0, width);
+}
+
 CurvePoint curve_at(float t) {
     const float v = 1 - t;
     return {3 * v * t * (v * kLeaves + t * (1 - kLeaves)) + t * t * t, t * t * (3 - 2 * t),

@@ -3,10 +3,15 @@
 
 #include <imgui.h>
 
+#include <span>
+
 namespace headlight {
 
 /// A straight line between two points in pixels, with straight ends.
 void draw_line(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width);
+
+/// A line through points in pixels, as wide where it turns back as elsewhere.
+void draw_polyline(ImDrawList& list, std::span<const ImVec2> along, ImU32 color, float width);
 
 /// A cubic curve with horizontal ends, its controls at 0.45 and 0.55 of the way across.
 void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width);

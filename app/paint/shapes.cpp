@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "figure/color_bar.h"
 #include "paint/curve_picture.h"
@@ -110,8 +111,9 @@ void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
 void Ui::polyline(std::span<const ImVec2> along, ImU32 color, float width) {
     if (along.empty() || !in_sight(around(along, width))) return;
     if (!page_) {
-        for (const ImVec2 p : along) list->PathLineTo(pixels(p));
-        return list->PathStroke(color, 0, width * scale);
+        std::vector<ImVec2> points;
+        for (const ImVec2 p : along) points.push_back(pixels(p));
+        return draw_polyline(*list, points, color, width * scale);
     }
     add_lines(page_->cairo(), along);
     stroke_path(page_->cairo(), color, width);

@@ -38,10 +38,6 @@ std::string signed_number(double value, int digits) {
     return (value >= kNoise ? "+" : "") + fine_number(value, digits);
 }
 
-std::string percent(double value) {
-    return value > 0 && value < 0.001 ? "< 0.1 %" : decimals(100 * value, 1) + " %";
-}
-
 void Ui::begin(const Theme& theme, float new_scale) {
     colors = &theme;
     scale = new_scale;

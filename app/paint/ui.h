@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/quoted.h"
 #include "gpu/heatmap.h"
 #include "paint/input.h"
 #include "paint/text.h"
@@ -250,8 +251,5 @@ std::string fine_number(double value, int digits);
 std::string compact_number(double value, int digits);
 /// "+0.613", "−0.020", "+2.3e−5", "0": a difference, a contribution.
 std::string signed_number(double value, int digits);
-
-/// "80.4 %", "< 0.1 %".
-std::string percent(double value);
 
 }  // namespace headlight

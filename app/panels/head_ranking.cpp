@@ -128,12 +128,12 @@ void draw_ranked_heads(Scene& s, Rect area, Among among) {
                       rank_values(s, rank),
                       std::pair{s.session.selection.block, s.session.selection.head},
                       true,
-                      rank == kRankBySweep};
+                      rank == kRankBySweep || (rank == kRankByCell && s.is_mixing())};
     if (rank == kRankByCell && is_masked_everywhere(heads.values))
         return void(caption_lines(s.ui, take_top(area, size::row),
                                   ranked_cell(s, cell_weights(s)->asked) + " is masked in every head."));
     std::vector<float> strength = heads.values;
-    if (rank == kRankBySweep)
+    if (heads.is_signed)
         for (float& v : strength) v = std::abs(v);
     heads.order = ordered(s.model()->config, strength, rank >= 0 && head_statistics()[rank].ascending, among);
     if (rank == kRankBySweep) std::erase_if(heads.order, [&](int i) { return std::isnan(strength[i]); });
@@ -155,12 +155,8 @@ std::vector<Question> ask_about_ranking(const Scene& s) {
                        !shown_view(s.session, *s.model()).fills_window();
     if (!ranks) return {};
     const ModelConfig& c = s.model()->config;
-    const AttentionBlock here = c.block(s.session.selection.block);
     CellWeightsRequest asked{0, cell->first, cell->second};
-    const auto reads_others = [&](const AttentionBlock& block) {
-        return block.stack != here.stack || block.key_stack() != here.key_stack();
-    };
-    while (reads_others(c.block(asked.block))) ++asked.block;  // one question for all layers
+    while (!read_alike(c, asked.block, s.session.selection.block)) ++asked.block;  // one question for all
     return {asked};
 }
 

@@ -51,9 +51,9 @@ void draw_exceptions(Column& c, const CellReport& r) {
 
 void draw_cell(Scene& s, SidePanel& c, std::pair<int, int> cell, const CellReport* r) {
     if (!c.fold("Cell")) return;
-    const bool masked = s.answer->picture->at(cell.first, cell.second) < 0;
-    c.pair(s.answer->picture->sink_dropped ? "weight, first token hidden" : "weight",
-           masked ? "—" : number(s.weight(cell.first, cell.second), 3), Column::Pair::large);
+    const std::string what = s.is_mixing() ? "mixing" : "weight";
+    c.pair(s.answer->picture->sink_dropped ? what + ", first token hidden" : what,
+           s.weight_text(cell.first, cell.second, "—"), Column::Pair::large);
     if (!r) return;
     if (s.sentence()->trace->has_scores(r->cell.block)) draw_score(s, c, *r);
     draw_exceptions(c, *r);
@@ -61,13 +61,13 @@ void draw_cell(Scene& s, SidePanel& c, std::pair<int, int> cell, const CellRepor
 }
 
 void draw_row(Scene& s, SidePanel& c, const CellReport& r) {
-    if (!c.fold("Row", "Row", "weight")) return;
+    if (!c.fold("Row", "Row", s.is_mixing() ? "mixing" : "weight")) return;
     c.attends_to(s.query_labels()[r.cell.query]);
     const auto& labels = s.key_labels();
-    const float top = r.row.empty() ? 1 : std::max(r.row[0].probability, 1e-6f);
+    const float top = r.row.empty() ? 1 : std::max(std::abs(r.row[0].probability), 1e-6f);
     for (const Prediction& p : r.row)
-        c.bar({std::to_string(p.id), labels[p.id], p.probability / top, number(p.probability, 3),
-               p.id == r.cell.key});
+        c.bar({std::to_string(p.id), labels[p.id], std::abs(p.probability) / top,
+               s.pattern_number(p.probability, 3), p.id == r.cell.key});
 }
 
 void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {

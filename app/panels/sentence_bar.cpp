@@ -163,7 +163,7 @@ const PredictedTokens* shown_predictions(const Scene& s) {
 
 namespace {
 
-/// "was ball 99.4 %": the metric before the interventions.
+/// "was ball 98.9 %": the metric before the interventions.
 std::string was_text(const Scene& s, float room) {
     constexpr float kLeast = 800;
     const MetricReport* m = metric_report(s);

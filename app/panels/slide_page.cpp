@@ -18,8 +18,7 @@ void draw_pointed(Scene& s, Rect line) {
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
     if (!cell || !s.answer->picture) return;
-    const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
-    const std::string weight = masked ? "masked" : number(s.weight(cell->first, cell->second), 3);
+    const std::string weight = s.weight_text(cell->first, cell->second);
     const float wide = write(ui, line, kTitleMono, ui.colors->accent_text, weight, Flush::right);
     take_right(line, wide, gap::wide);
     write(ui, line, kTitleMono, ui.colors->t1,
@@ -37,7 +36,7 @@ std::string slide_title(const Scene& s, const View& view) {
     return view.fills_window() ? "" : view_title(s, view);
 }
 
-/// "→ ball 99.4 %", at the right.
+/// "→ ball 98.9 %", at the right.
 void draw_predicted(Scene& s, Rect& line) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
@@ -55,7 +54,7 @@ Chip slide_chip(const Scene& s, int stack, int i, Font font) {
     const auto cell = s.shown_cell();
     const AttentionBlock block = s.model()->config.block(s.block());
     const bool query = cell && block.stack == stack && cell->first == i,
-               key = cell && block.key_stack() == stack && cell->second == i;
+               key = cell && block.key_stack == stack && cell->second == i;
     Chip chip = token_chip(s.ui, s.sentence()->labels[size_t(stack)][size_t(i)],
                            query ? ChipRole::query
                            : key ? ChipRole::key

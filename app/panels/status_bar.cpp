@@ -61,9 +61,9 @@ float draw_offers(Scene& s, float x, float y) {
 std::string model_text(const Model& m) {
     const ModelConfig& c = m.config;
     const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers())
-                                                    : std::to_string(c.stacks[0].layers) + " + " +
-                                                          std::to_string(c.stacks[1].layers);
-    return m.name + " · " + layers + " layers × " + per_stack(c, &StackConfig::heads) + " heads" +
+                                                    : std::to_string(c.stacks[0].depth()) + " + " +
+                                                          std::to_string(c.stacks[1].depth());
+    return m.name + " · " + layers + " layers × " + per_stack(c, &AttentionSpec::heads) + " heads" +
            (m.weights.stacks.empty() ? " · a trace, no weights"
                                      : " · " + short_count(parameter_count(c)) + " parameters");
 }

@@ -30,7 +30,7 @@ struct ChipRow {
 ChipRow chip_row(const Scene& s, int stack) {
     const AttentionBlock block = s.model()->config.block(s.block());
     const bool decoder = stack > 0;
-    return {stack, block.stack == stack, block.key_stack() == stack, decoder ? "target/" : "chip/"};
+    return {stack, block.stack == stack, block.key_stack == stack, decoder ? "target/" : "chip/"};
 }
 
 /// The cell of a hovered token: its row, or, for a key only, the query with the largest weight on it.
@@ -42,14 +42,16 @@ std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& 
 
 /// Weight of the hovered query on a key, relative to its largest weight.
 float share_of_row(const Scene& s, std::pair<int, int> cell, int key) {
-    return s.weight(cell.first, key) / std::max(s.answer->picture->largest_of_row(cell.first), 1e-9f);
+    return std::abs(s.weight(cell.first, key)) /
+           std::max(s.answer->picture->largest_of_row(cell.first), 1e-9f);
 }
 
 /// Weight of a query on the hovered token, relative to the largest; only if queries and keys are the same
 /// tokens.
 float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
     if (s.queries() != s.keys() || cell.first >= s.keys()) return 0;
-    return s.weight(query, cell.first) / std::max(s.weight(s.strongest_query(cell.first), cell.first), 1e-9f);
+    return std::abs(s.weight(query, cell.first)) /
+           std::max(std::abs(s.weight(s.strongest_query(cell.first), cell.first)), 1e-9f);
 }
 
 /// Draws a token's chip, colored by the hovered query's weight on it.

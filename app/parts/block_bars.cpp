@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paint/layout.h"
 #include "paint/matrix.h"
 #include "parts/blocks.h"
 
@@ -70,18 +71,32 @@ void draw_one_bar(Ui& ui, Rect well, float value, const BarScale& scale, bool la
             largest ? ui.colors->accent : ui.colors->t3);
 }
 
-/// `brief`: ".45" in narrow columns.
-std::string number_of_bar(double value, bool brief) {
-    const std::string text = short_number(value);
-    return brief && text.starts_with("0.") ? text.substr(1) : text;
+/// Writes a bar's number shorter and shorter: "−0.45", "−.45", "−0.5".
+std::string number_of_bar(double value, int cut) {
+    if (cut == 2) return number(value, 1);
+    std::string text = short_number(value);
+    const size_t zero = text.find("0.");
+    if (cut == 1 && zero != std::string::npos && (zero == 0 || value < 0) && std::abs(value) < 1)
+        text.erase(zero, 1);
+    return text;
+}
+
+/// The first cut with which all of a row's numbers fit side by side; none if they do not.
+std::optional<int> cut_of(Ui& ui, const std::vector<float>& values, float step) {
+    for (const int cut : {0, 1, 2}) {
+        std::vector<std::string> texts;
+        for (const float v : values)
+            if (!std::isnan(v)) texts.push_back(number_of_bar(double(v), cut));
+        if (widest_of(ui, kCaptionMono, texts) + 4 <= step) return cut;
+    }
+    return std::nullopt;
 }
 
 void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row, bool lights) {
     const int largest = lights ? largest_of(row.values) : -1;
     const BarScale scale = bar_scale(row.values);
     const float gap = c.step > 12 ? 3 : c.step > 4 ? 1 : 0;
-    const bool brief = c.step < ui.text.width(kCaptionMono, "0.00") + 5;  // ".45"
-    const bool numbers = c.step >= ui.text.width(kCaptionMono, brief ? ".00" : "0.00") + 3;
+    const std::optional<int> cut = cut_of(ui, row.values, c.step);
     const auto well_of = [&](int i) {
         return Rect{c.bars() + c.step * float(i), y + 14, c.step - gap, kBarHigh};
     };
@@ -91,10 +106,10 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row,
         if (std::isnan(row.values[i])) ui.hatch(well_of(i), ui.colors->hatch);
     for (int i = 0; i < isize(row.values); ++i) {
         const Rect well = well_of(i);
-        if (!numbers || std::isnan(row.values[i])) continue;
+        if (!cut || std::isnan(row.values[i])) continue;
         const ImU32 ink = i == largest ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_centered(well.middle_x(), well.bottom() + 14, kCaptionMono, ink,
-                              number_of_bar(double(row.values[i]), brief));
+                              number_of_bar(double(row.values[i]), *cut));
     }
 }
 

@@ -15,7 +15,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr float kLargestGridCell = 48, kRangeHigh = 42;
+constexpr float kLargestGridCell = 48, kWidestName = 96, kRangeHigh = 42;
 
 struct GridSizes {
     float labels = 0, cell_w = 0, cell_h = 0, reach = 0;
@@ -36,7 +36,10 @@ GridSizes grid_sizes(Ui& ui, float width, const Grid& grid) {
     out.labels = widest_of(ui, kCaptionMono, grid.rows) + 12;
     out.reach = grid.reach > 0 ? grid.reach : grid_reach(grid);
     const auto rows = float(grid.values.rows()), columns = float(grid.values.cols());
-    out.cell_w = std::clamp((width - out.labels) / std::max(columns, 1.0f), 1.0f, kLargestGridCell);
+    const float room = (width - out.labels) / std::max(columns, 1.0f),
+                named = widest_of(ui, kCaptionMono, grid.columns) + 8;
+    const bool level = named <= std::min(room, kWidestName);  // wider cells keep the names level
+    out.cell_w = std::clamp(room, 1.0f, level ? std::max(kLargestGridCell, named) : kLargestGridCell);
     out.cell_h = std::clamp(out.cell_w, rows > 40 ? 7.0f : 14.0f, kLargestGridCell * 0.75f);
     const auto is_whole = [](float v) { return std::isnan(v) || v == std::round(v); };
     out.whole = std::all_of(grid.values.data(), grid.values.data() + grid.values.size(), is_whole);

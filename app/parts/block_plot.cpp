@@ -251,33 +251,64 @@ void draw_arrow(Ui& ui, ImVec2 from, ImVec2 to, ImU32 color) {
 
 }  // namespace
 
+namespace {
+
+/// Where a plane's points are drawn; what no point lies below is not drawn.
+struct PlaneFrame {
+    Rect r;
+    ImVec2 origin;
+    float per = 1;  // points of the screen for 1
+    ImVec2 at(const Plane::Point& p) const { return {origin.x + p.x * per, origin.y - p.y * per}; }
+};
+
+PlaneFrame plane_frame(ImVec2 at, float width, const Plane& plane) {
+    constexpr float kHigh = 0.75f, kUsed = 0.44f, kBelow = 24;
+    float reach = 1e-6f, lowest = 0;
+    for (const auto& p : plane.points) {
+        reach = std::max({reach, std::abs(p.x), std::abs(p.y) / kHigh});
+        lowest = std::min(lowest, p.y);
+    }
+    const float high = lowest < 0 ? width * kHigh : width * kHigh / 2 + kBelow;
+    const Rect r{at.x, at.y, width, high};
+    return {r, {r.middle_x(), at.y + width * kHigh / 2}, width * kUsed / reach};
+}
+
+void draw_plane_axes(Ui& ui, const PlaneFrame& f, const Plane& plane) {
+    ui.frame(f.r, ui.colors->l1);
+    ui.hairline(f.r.x, f.origin.y, f.r.right(), f.origin.y);
+    ui.hairline(f.origin.x, f.r.y, f.origin.x, f.r.bottom());
+    const Rect inside = inset(f.r, gap::small, gap::tight);
+    if (!plane.x_is.empty())
+        write(ui, {inside.x, f.origin.y, inside.w, size::line}, kCaption, ui.colors->t3, plane.x_is + " →",
+              Flush::right);
+    if (!plane.y_is.empty())
+        write(ui, {f.origin.x + gap::small, inside.y, inside.right() - f.origin.x, size::line}, kCaption,
+              ui.colors->t3, "↑ " + plane.y_is);
+}
+
+}  // namespace
+
 float draw_plane(BlockPen& pen, ImVec2 at, float width, const Plane& plane) {
     Ui& ui = pen.ui;
-    const float top = at.y + draw_block_title(pen, at, width, plane.title), wide = std::min(width, 640.0f);
-    const Rect r{at.x, top, wide, wide * 0.75f};
-    float reach = 1e-6f;
-    for (const auto& p : plane.points) reach = std::max({reach, std::abs(p.x), std::abs(p.y) / 0.75f});
-    const float per = r.w * 0.44f / reach;
-    const auto place = [&](const Plane::Point& p) {
-        return ImVec2{r.middle_x() + p.x * per, r.middle_y() - p.y * per};
-    };
-    ui.frame(r, ui.colors->l1);
-    ui.hairline(r.x, r.middle_y(), r.right(), r.middle_y());
-    ui.hairline(r.middle_x(), r.y, r.middle_x(), r.bottom());
+    const float top = at.y + draw_block_title(pen, at, width, plane.title);
+    const PlaneFrame f = plane_frame({at.x, top}, std::min(width, 640.0f), plane);
+    draw_plane_axes(ui, f, plane);
     for (const auto& p : plane.points)
-        if (plane.arrows)
-            draw_arrow(ui, {r.middle_x(), r.middle_y()}, place(p),
-                       p.emphasized ? ui.colors->accent : ui.colors->t3);
-    LabelPlacer labels(r);
+        if (plane.arrows) draw_arrow(ui, f.origin, f.at(p), p.emphasized ? ui.colors->accent : ui.colors->t3);
+    LabelPlacer labels(f.r);
+    constexpr float kDot = 5;
+    for (const auto& p : plane.points)
+        if (const ImVec2 dot = f.at(p); !plane.arrows)
+            labels.avoid({dot.x - kDot, dot.y}, {dot.x + kDot, dot.y});
     for (const bool emphasized : {true, false})
         for (const auto& p : plane.points) {
             if (p.emphasized != emphasized) continue;
             if (!plane.arrows)
-                ui.disc(place(p), emphasized ? 4.5f : 3.0f, emphasized ? ui.colors->accent : ui.colors->t3);
-            labels.draw(ui, {r.middle_x(), r.middle_y()}, place(p), p.name,
-                        emphasized ? ui.colors->accent_text : ui.colors->t1, emphasized);
+                ui.disc(f.at(p), emphasized ? 4.5f : 3.0f, emphasized ? ui.colors->accent : ui.colors->t3);
+            labels.draw(ui, f.origin, f.at(p), p.name, emphasized ? ui.colors->accent_text : ui.colors->t1,
+                        emphasized);
         }
-    return r.bottom() - at.y;
+    return f.r.bottom() - at.y;
 }
 
 }  // namespace headlight::learn

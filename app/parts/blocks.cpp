@@ -23,8 +23,9 @@ struct WantedWidth {
     float room;
 
     float operator()(const Grid& grid) const {
-        const float columns = float(grid.columns.size());
-        return widest_of(ui, kCaptionMono, grid.rows) + 16 + std::min(44 * columns, 340.0f);
+        const float columns = float(grid.columns.size()),
+                    each = std::max(44.0f, widest_of(ui, kCaptionMono, grid.columns) + 8);
+        return widest_of(ui, kCaptionMono, grid.rows) + 16 + std::min(each * columns, 340.0f);
     }
     float operator()(const Curves&) const { return std::min(room, 400.0f); }
     float operator()(const Plane&) const { return std::min(room, 400.0f); }
@@ -73,12 +74,13 @@ bool fits_under(std::vector<PlacedBlock>& row, const Block& block, float wanted)
 
 }  // namespace
 
-float draw_blocks(BlockPen& pen, const std::vector<Block>& blocks, float x, float y, float width) {
+float draw_blocks(BlockPen& pen, std::span<const Block> blocks, float x, float y, float width,
+                  int first_index) {
     const std::string path = pen.path;
     std::vector<float> wanted;
     for (const Block& block : blocks) wanted.push_back(std::visit(WantedWidth{pen.ui, width}, block));
     const auto draw = [&](int i, ImVec2 at, float wide) {
-        pen.path = path + "/" + std::to_string(i);
+        pen.path = path + "/" + std::to_string(first_index + i);
         return PlacedBlock{at.x, wide, at.y + std::visit(DrawOne{pen, at, wide}, blocks[i])};
     };
     for (int first = 0; first < isize(blocks);) {
@@ -284,6 +286,21 @@ float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& tabl
     }
     ui.hairline(at.x, line + 1, std::min(rest.x - kColumnGap, at.x + width), line + 1);
     return line + kLine * float(table.rows.size()) + gap::tight - at.y;
+}
+
+float draw_symbols(Ui& ui, ImVec2 at, float width, const std::vector<Symbol>& symbols) {
+    std::vector<std::string> signs;
+    for (const Symbol& symbol : symbols) signs.push_back(symbol.sign);
+    const float wide = std::min(widest_of(ui, kCaptionMono, signs), width * 0.4f),
+                meanings = at.x + wide + gap::large;
+    float y = at.y;
+    for (const Symbol& symbol : symbols) {
+        ui.text.draw(at.x, y + 10, kCaptionMono, ui.colors->t1,
+                     ui.text.fitted(kCaptionMono, symbol.sign, wide));
+        y += gap::tight + ui.text.draw_wrapped(meanings, y + 2, at.x + width - meanings, kCaption,
+                                               ui.colors->t2, symbol.meaning);
+    }
+    return y - at.y;
 }
 
 float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,10 @@ struct BlockPen {
     std::optional<std::pair<int, int>> pointed = std::nullopt, pressed = std::nullopt;  // cells
 };
 
-/// Draws blocks from (x, y) down, narrow ones side by side; returns the bottom.
-float draw_blocks(BlockPen& pen, const std::vector<Block>& blocks, float x, float y, float width);
+/// Draws blocks from (x, y) down, narrow ones side by side; returns the bottom. `first_index`: of
+/// the widgets of the first.
+float draw_blocks(BlockPen& pen, std::span<const Block> blocks, float x, float y, float width,
+                  int first_index = 0);
 
 /// Draws one block with its top left at `at`; returns its height.
 float draw_bar_rows(BlockPen& pen, ImVec2 at, float width, const BarRows& bars);
@@ -47,6 +50,9 @@ float draw_thread(BlockPen& pen, ImVec2 at, float width, const Thread& thread); 
 
 /// Draws what a page found behind a bar; returns its height, 0 without a finding.
 float draw_finding(Ui& ui, ImVec2 at, float width, const PageQuestion& question);
+
+/// Lists symbols with their meanings, one per line; returns the height.
+float draw_symbols(Ui& ui, ImVec2 at, float width, const std::vector<Symbol>& symbols);
 
 /// Draws a block's title; returns its height, 0 without a title.
 float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string& title);

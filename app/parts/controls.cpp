@@ -33,10 +33,11 @@ void tooltip_without_inspector(const Scene& s, const std::string& path, const Hi
 void cell_tooltip(const Scene& s, const std::string& path, const Hit& h, std::pair<int, int> cell) {
     if (!s.holds(cell)) return;
     const float weight = s.answer->picture->at(cell.first, cell.second);
+    const std::string text = s.is_mixing() ? signed_number(weight, 3) : fine_number(weight, 3);
     tooltip_without_inspector(s, path, h,
                               token_at(s.query_labels(), cell.first) + " → " +
                                   token_at(s.key_labels(), cell.second) + "  " +
-                                  (weight < 0 ? "masked" : fine_number(weight, 3)));
+                                  (is_masked(weight) ? "masked" : text));
 }
 
 ImU32 color_at(const Colormap& map, float place) {
@@ -74,6 +75,7 @@ GridDraw thumbnail_grid(const Scene& s, float side) {
     d.side = side * s.ui.scale;
     d.atlas = s.pictures.thumbnails.at(d.side);
     d.heads = s.model()->config.max_heads();
+    d.signed_colors = s.ui.heat->texture_of(signed_colormap(s.ui.colors->dark));
     return d;
 }
 
@@ -269,10 +271,7 @@ bool LabelPlacer::is_free(const Rect& r) const {
         r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
     const Rect letters = inset(r, 0, kLetters);
     return inside &&
-           std::none_of(taken_.begin(), taken_.end(),
-                        [&](const Rect& t) {
-                            return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom();
-                        }) &&
+           std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) { return overlap(t, r); }) &&
            std::none_of(lines_.begin(), lines_.end(),
                         [&](const auto& line) { return crosses(letters, line.first, line.second); });
 }

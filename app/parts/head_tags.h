@@ -16,7 +16,7 @@ const RandomStatistics* random_statistics_of(const Scene& scene);
 /// Returns what is known of a head so far.
 std::vector<HeadTag> tags_of(const Scene& scene, AttentionHead head);
 
-/// "Finds what followed the same token last time. Strongest link: red 16 → ball 4 (0.733)." Links to the
+/// "Finds what followed the same token last time. Strongest link: red 16 → ball 4 (0.752)." Links to the
 /// first token, the previous one and the query itself do not count. Empty while nothing is known.
 std::string tag_sentence(const Scene& scene, AttentionHead head);
 

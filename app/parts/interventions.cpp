@@ -227,6 +227,7 @@ Change score_of(const Scene& s, std::pair<int, int> cell) {
 
 /// Edits the score of the shown cell by dragging or arrow keys.
 void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
+    if (!s.sentence()->trace->has_scores(s.session.selection.block)) return;
     Ui& ui = s.ui;
     const auto& changes = s.session.document.intervention.changes;
     const auto set = std::find_if(changes.begin(), changes.end(), [&](const Change& c) {

@@ -13,8 +13,14 @@ constexpr float kSmallestFramed = 5;
 
 Shades shown_shades(const Scene& s) {
     const HeadPicture& p = *s.answer->picture;
+    if (p.is_mixing) return {signed_contrast(s.session.preferences.contrast), p.largest, p.percentile, true};
     return {resolve_contrast(s.session.preferences.contrast, std::max(s.queries(), s.keys())), p.largest,
             p.percentile};
+}
+
+const Colormap& shown_colormap(const Scene& s) {
+    return s.is_mixing() ? signed_colormap(s.ui.colors->dark)
+                         : colormap(s.session.preferences.colormap, s.ui.colors->dark);
 }
 
 Shades row_shades(const Scene& s, int query) {

@@ -10,6 +10,8 @@ namespace headlight {
 
 /// The color scale of the shown pattern; or of one row, up to its largest weight.
 Shades shown_shades(const Scene& scene);
+/// Returns the colors of the picture: the chosen ones, or those of signed values.
+const Colormap& shown_colormap(const Scene& scene);
 Shades row_shades(const Scene& scene, int query);
 
 void choose_contrast(Scene& scene, Toolbar& bar);

@@ -25,6 +25,15 @@ std::pair<int, int> explained_tokens(const Scene& s) {
     return {metric.a, metric.kind == MetricKind::difference ? metric.b : -1};
 }
 
+int explained_position(const Scene& s) {
+    const int size = s.sentence()->trace->output().size();
+    const int chosen = s.session.document.metric.metric.position;
+    if (chosen >= 0 && !s.session.selection.hovered.cell) return std::min(chosen, size - 1);
+    const auto cell = s.shown_cell();
+    const bool of_output = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
+    return cell && of_output ? std::min(cell->first, size - 1) : size - 1;
+}
+
 std::string explained_text(const Model& model, int token, int against) {
     return listed_label(model, token) + (against < 0 ? "" : " − " + listed_label(model, against));
 }

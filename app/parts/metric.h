@@ -11,6 +11,9 @@ Metric shown_metric(const Scene& scene);
 /// For views that decompose logits: token A (−1: the most probable) and the token subtracted from it (−1:
 /// none). A divergence is not a sum of logits, so it falls back to the most probable token.
 std::pair<int, int> explained_tokens(const Scene& scene);
+/// Returns the position, in the stack that predicts, whose prediction is explained: the metric's if chosen,
+/// else the focused query if it is of that stack, else the last.
+int explained_position(const Scene& scene);
 /// "ball", or "ball − car".
 std::string explained_text(const Model& model, int token, int against);
 /// The computed metric, or null until it is known.

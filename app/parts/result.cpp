@@ -33,7 +33,7 @@ ImU32 result_ink(const Ui& ui, const MetricChange& m) {
     return change_ink(ui, shows_percents(m.metric.kind) ? change.probability : change.value);
 }
 
-/// Draws "99.4 % → 9.5 %"; returns its width.
+/// Draws "98.9 % → 10.6 %"; returns its width.
 float write_before_after(Ui& ui, Rect line, Font font, const MetricReport& m) {
     constexpr float kApart = 8;
     const float from = line.x;
@@ -95,7 +95,7 @@ void draw_details(Scene& s, Column& c, const MetricReport& m) {
     if (m.metric.kind != MetricKind::logit) c.pair("Δ logit", effect_text(MetricKind::logit, change.logit));
 }
 
-/// "99.4", "<0.1": a probability under a heading of percents.
+/// "98.9", "<0.1": a probability under a heading of percents.
 std::string percent_number(float p) { return p > 0 && p < 5e-4f ? "<0.1" : number(100 * double(p), 1); }
 
 /// Lists the tokens whose probability changed most.

@@ -19,7 +19,7 @@ void draw_result_inspector(Scene& scene, Rect area, bool offers = true);
 void draw_result_fold(Scene& scene, Column& column);
 /// Draws the metric and the tokens that moved most in a narrow column, down to `bottom`.
 void draw_short_result(Scene& scene, Column& column, float bottom);
-/// "ball 99.4 % → 9.5 %  −89.9 points  Δ log p −2.34  Δ logit −9.84": in a line, as much of it as fits.
+/// "ball 98.9 % → 10.6 %  −88.3 points  Δ log p −2.23  Δ logit −7.92": in a line, as much of it as fits.
 void draw_result_line(Scene& scene, Rect line);
 
 /// A metric with and without something.
@@ -29,7 +29,7 @@ struct MetricChange {
 };
 /// "ball" of a probability, else the metric: "ball − car".
 std::string result_name(const Scene& scene, const Metric& metric);
-/// Draws "ball if ablated  99.4 % → 99.7 %": a name, what is done, the metric before and after.
+/// Draws "ball if ablated  98.9 % → 99.1 %": a name, what is done, the metric before and after.
 void draw_change_pair(Scene& scene, Column& column, const std::string& name, const std::string& what,
                       const MetricChange& change);
 

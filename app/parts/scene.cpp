@@ -6,7 +6,19 @@
 
 namespace headlight {
 
-float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
+float Scene::weight(int query, int key) const {
+    const float w = answer->picture->at(query, key);
+    return is_masked(w) ? 0.0f : w;
+}
+
+std::string Scene::weight_text(int query, int key, const char* masked) const {
+    if (is_masked(answer->picture->at(query, key))) return masked;
+    return pattern_number(weight(query, key), 3);
+}
+
+std::string Scene::pattern_number(float weight, int digits) const {
+    return is_mixing() ? signed_number(double(weight), digits) : number(double(weight), digits);
+}
 
 void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
 

@@ -26,9 +26,10 @@ struct Pictures {
         Texture texture;
         std::shared_ptr<const RgbImage> image;  // null: not shown yet
     };
-    std::array<Sample, 3> samples;          // to start from, for vision models
-    std::map<std::string, Texture> slides;  // thumbnails, by SlideCard::picture
-    uint64_t of_picture = 0;                // serial numbers of the textures' sources; 0: none
+    std::array<Sample, 3> samples;           // to start from, for vision models
+    std::map<std::string, Texture> slides;   // thumbnails, by SlideCard::picture
+    Contrast of_contrast = Contrast::range;  // of the values of a mixing matrix, which are places of colors
+    uint64_t of_picture = 0;                 // serial numbers of the textures' sources; 0: none
     uint64_t of_sentence = 0;
     float largest = 1;  // of all thumbnails
 };
@@ -95,7 +96,12 @@ struct Scene {
     std::optional<std::pair<int, int>> shown_cell() const;
     int strongest_key(int query) const;
     int strongest_query(int key) const;
+    /// Returns what the picture shows of a cell: 0 where masked; as text, `masked` there.
     float weight(int query, int key) const;
+    std::string weight_text(int query, int key, const char* masked = "masked") const;
+    /// Returns an entry of the shown pattern, with its sign if it is of a mixing matrix.
+    std::string pattern_number(float weight, int digits) const;
+    bool is_mixing() const { return answer->picture && answer->picture->is_mixing; }
     bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
 

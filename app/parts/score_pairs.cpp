@@ -11,10 +11,9 @@ namespace headlight {
 namespace {
 
 std::string scale_of(const ScoreShown& shown, bool root_value) {
-    const ModelConfig& c = shown.config;
-    if (c.scale != 0 || c.scale_by_layer) return "× " + decimals(shown.rule.scale, 3);
-    return "÷ √" + std::to_string(c.d_head(shown.block)) +
-           (root_value ? " = " + decimals(1 / shown.rule.scale, 2) : "");
+    const AttentionSpec& of = shown.config.attention(shown.block);
+    if (of.scale != 0) return "× " + decimals(shown.rule.scale, 3);
+    return "÷ √" + std::to_string(of.d_head) + (root_value ? " = " + decimals(1 / shown.rule.scale, 2) : "");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct ScoreShown {
 /// "÷ 0.5", "÷ ∞".
 std::string divided_by(float temperature);
 
-/// "q·k 33.89, ÷ √32 5.99": the same steps in one line.
+/// "q·k 35.53, ÷ √32 6.28": the same steps in one line.
 std::string score_steps_text(const ScoreShown& shown);
 
 /// Omits steps that this run does not take; emphasizes `on`. root_value: "÷ √32 = 5.66".

@@ -14,7 +14,7 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kNodePitch = 56, kLeastPitch = 26, kGlossPitch = 44, kNodeRadius = 11, kNodeTop = 36,
-                kNodeStrip = 136, kRule = 22, kWorkedLine = 28, kBelowPitch = 28;
+                kNodeFoot = 52, kNodeStrip = 136, kRule = 22, kWorkedLine = 28, kBelowPitch = 28;
 
 void draw_look(Ui& ui, Rect r, const Thread::Node& node, bool reached) {
     if (node.strip.size() == 0) return;
@@ -236,7 +236,7 @@ void draw_nodes(ThreadPen& pen, Rect area, const Thread& thread) {
         write(ui, {area.x, area.y + 8, area.w - 20, 20}, kCaption, ui.colors->t3,
               story ? "" : "numbers, length", Flush::right);
     const float pitch =
-        std::clamp((area.h - kNodeTop - 40) / float(std::max(count - 1, 1)), kLeastPitch, kNodePitch);
+        std::clamp((area.h - kNodeTop - kNodeFoot) / float(std::max(count - 1, 1)), kLeastPitch, kNodePitch);
     const bool glosses = !brief && pitch >= kGlossPitch;
     const float top = area.y + kNodeTop + 24;
     const auto y = [&](int number) { return top + pitch * float(number - first); };

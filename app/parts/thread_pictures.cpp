@@ -203,6 +203,15 @@ void answer_columns(ThreadPen& pen, const TokenColumns& c, Rect all, const Threa
     if (hit.clicked) pen.pressed = pen.pointed;
 }
 
+/// Says what a strip's colors mean, at length and in short.
+std::vector<std::string> colors_in_words(bool lengths) {
+    const std::string colors = "Each stripe is one number: blue below 0, red above";
+    std::vector<std::string> out;
+    if (lengths) out.push_back(colors + "; length: how large all are together");
+    out.insert(out.end(), {colors, "blue: below 0, red: above"});
+    return out;
+}
+
 }  // namespace
 
 float draw_strips_of(ThreadPen& pen, Rect area, const std::vector<Thread::Strip>& strips,
@@ -210,12 +219,14 @@ float draw_strips_of(ThreadPen& pen, Rect area, const std::vector<Thread::Strip>
     Ui& ui = pen.ui;
     constexpr float kApart = 12;
     float y = area.y;
+    const StripPlaces at = strip_places(ui, area, strips);
     if (!heading.empty()) {
-        write(ui, {area.right() - kMeasure, y, kMeasure, 20}, kCaptionMono, ui.colors->t3, heading,
-              Flush::right);
+        const Rect line{at.cells, y, at.right - at.cells, 20};
+        write(ui, {at.right, y, kMeasure, 20}, kCaptionMono, ui.colors->t3, heading, Flush::right);
+        write(ui, line, kCaption, ui.colors->t3,
+              first_that_fits(ui, kCaption, colors_in_words(heading == "length"), line.w));
         y += 20;
     }
-    const StripPlaces at = strip_places(ui, {area.x, y, area.w, 0}, strips);
     const float reach = reach_of(strips);
     int gaps = 0;
     for (const Thread::Strip& strip : strips) gaps += strip.apart;

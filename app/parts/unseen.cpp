@@ -12,7 +12,7 @@ std::vector<UnseenKey> strongest_keys(const std::function<float(int)>& weight, i
     constexpr float kLeast = 0.05f;
     std::vector<UnseenKey> out;
     for (int key = begin; key < end; ++key)
-        if (const float w = weight(key); w >= kLeast) out.push_back({key, w});
+        if (const float w = std::abs(weight(key)); w >= kLeast) out.push_back({key, w});
     std::sort(out.begin(), out.end(), [](UnseenKey a, UnseenKey b) { return a.weight > b.weight; });
     out.resize(std::min(out.size(), kMaxKeys));
     return out;

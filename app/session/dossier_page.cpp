@@ -61,7 +61,7 @@ std::string head_sheet(const ModelConfig& c, AttentionHead at, const HeadDossier
 std::string line_of(const Model& model, const Dossier& dossier) {
     if (model.name == dossier.model) return model_line(model);
     return "<p class=\"note\">" + escaped(dossier.model) + " · " + std::to_string(model.config.layers()) +
-           " layers · " + per_stack(model.config, &StackConfig::heads) + " heads</p>\n";
+           " layers · " + per_stack(model.config, &AttentionSpec::heads) + " heads</p>\n";
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ std::string page_end() {
 std::string model_line(const Model& model) {
     const ModelConfig& c = model.config;
     return "<p class=\"note\">" + escaped(model.name) + " · " + c.family_name + " · " +
-           std::to_string(c.layers()) + " layers · " + per_stack(c, &StackConfig::heads) +
+           std::to_string(c.layers()) + " layers · " + per_stack(c, &AttentionSpec::heads) +
            " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
 }
 

@@ -136,9 +136,16 @@ void open_task(Session& session, const ModelConfig* config, int number) {
         session.selection.view.reset();
     }
     session.selection.unlock();
-    state.placed = config != nullptr;
-    if (!config || task.head.empty()) return;
-    if (const auto head = parse_head(*config, task.head, "head"))
+    state.placed = false;
+    if (config) choose_task_head(session, *config);
+}
+
+void choose_task_head(Session& session, const ModelConfig& config) {
+    LessonState& state = session.of<LessonState>();
+    state.placed = true;
+    const std::string& named = state.task().head;
+    if (named.empty()) return;
+    if (const auto head = parse_head(config, named, "head"))
         session.selection.choose(head->block, head->head);
 }
 

@@ -53,6 +53,9 @@ Session without_lesson(Session session);
 /// Opens a task: selects its head, and takes back what other tasks changed. The text is put by the caller.
 void open_task(Session& session, const ModelConfig* config, int task);
 
+/// Selects the open task's head, once its model is known.
+void choose_task_head(Session& session, const ModelConfig& config);
+
 /// Asks how the open task stands; none if no lesson is open.
 std::optional<lessons::JudgeRequest> judge_request(const Session& session);
 

@@ -158,8 +158,8 @@ void draw_heads_of_cell(Scene& s, SidePanel& c, const HeadGroup& group, const Ce
     if (!c.fold("heads of the cell", "Cell in each head", "weight")) return;
     const float top = std::max(weight(heads[0]), 1e-6f);
     for (size_t i = 0; i < shown; ++i)
-        c.bar({"", head_name(s.model()->config, heads[i]), weight(heads[i]) / top,
-               number(weight(heads[i]), 3), false});
+        c.bar({"", head_name(s.model()->config, heads[i]), std::abs(weight(heads[i])) / top,
+               s.pattern_number(weight(heads[i]), 3), false});
     if (shown < heads.size()) c.note("and " + std::to_string(heads.size() - shown) + " more");
 }
 
@@ -170,14 +170,15 @@ void draw_keys_of_row(Scene& s, SidePanel& c, std::pair<int, int> cell) {
     std::vector<int> keys(s.keys());
     for (int k = 0; k < s.keys(); ++k) keys[k] = k;
     const int shown = std::min(kMax, s.keys());
-    std::partial_sort(keys.begin(), keys.begin() + shown, keys.end(),
-                      [&](int a, int b) { return p.at(cell.first, a) > p.at(cell.first, b); });
+    std::partial_sort(keys.begin(), keys.begin() + shown, keys.end(), [&](int a, int b) {
+        return std::abs(s.weight(cell.first, a)) > std::abs(s.weight(cell.first, b));
+    });
     if (!c.fold("Row", "Row", "weight")) return;
     c.attends_to(s.query_labels()[cell.first]);
     const float top = std::max(p.largest_of_row(cell.first), 1e-6f);
-    for (int i = 0; i < shown && p.at(cell.first, keys[i]) >= 0; ++i) {
+    for (int i = 0; i < shown && !is_masked(p.at(cell.first, keys[i])); ++i) {
         const float w = p.at(cell.first, keys[i]);
-        c.bar({std::to_string(keys[i]), s.key_labels()[keys[i]], w / top, number(w, 3),
+        c.bar({std::to_string(keys[i]), s.key_labels()[keys[i]], std::abs(w) / top, s.pattern_number(w, 3),
                keys[i] == cell.second});
     }
 }
@@ -191,10 +192,10 @@ void draw_group_inspector(Scene& s, Rect area, std::pair<int, int> cell) {
     c.bars = 94;
     c.values = 62;
     const std::string what = group.by == Combine::mean ? "mean of " : "max of ";
-    const bool masked = p.at(cell.first, cell.second) < 0;
+    const bool masked = is_masked(p.at(cell.first, cell.second));
     if (c.fold("Cell"))
         c.pair(what + std::to_string(group.heads.size()) + (group.heads.size() == 1 ? " head" : " heads"),
-               masked ? "—" : number(s.weight(cell.first, cell.second), 3), Column::Pair::large);
+               masked ? "—" : s.pattern_number(s.weight(cell.first, cell.second), 3), Column::Pair::large);
     const CellReport* r = s.answer->cell.get();
     const bool known = r && std::pair{r->cell.query, r->cell.key} == cell;
     if (known) draw_heads_of_cell(s, c, group, *r);

@@ -8,7 +8,7 @@
 namespace headlight {
 
 Matrix shown_only(const Matrix& values) {
-    return (values.array() < 0)
+    return (values.array() <= kMasked)
         .select(Matrix::Constant(values.rows(), values.cols(), std::numeric_limits<float>::quiet_NaN()),
                 values);
 }

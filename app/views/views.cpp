@@ -18,6 +18,7 @@
 #include "views/corpus/corpus.h"
 #include "views/delta/delta.h"
 #include "views/doors.h"
+#include "views/experts/experts.h"
 #include "views/explain/explain.h"
 #include "views/graph/graph.h"
 #include "views/heat_map/heat_map.h"
@@ -36,12 +37,12 @@
 namespace headlight {
 
 std::span<const View> views() {
-    static const View table[] = {heat_map_view(),     lines_view(),     running_text_view(), picture_view(),
-                                 alignment_view(),    all_heads_view(), lens_view(),         influence_view(),
-                                 explain_view(),      graph_view(),     delta_view(),        steps_view(),
-                                 origins_view(),      prompts_view(),   patch_view(),        compare_view(),
-                                 architecture_view(), positions_view(), circuits_view(),     corpus_view(),
-                                 learn_view()};
+    static const View table[] = {heat_map_view(),  lines_view(),        running_text_view(), picture_view(),
+                                 alignment_view(), all_heads_view(),    lens_view(),         influence_view(),
+                                 explain_view(),   graph_view(),        delta_view(),        steps_view(),
+                                 origins_view(),   experts_view(),      prompts_view(),      patch_view(),
+                                 compare_view(),   architecture_view(), positions_view(),    circuits_view(),
+                                 corpus_view(),    learn_view()};
     return table;
 }
 
@@ -142,7 +143,7 @@ void open_named_view(Session& session, const std::string& name) {
 ShownHeads shown_heads(const Scene& s, const View& view) {
     if (view.heads) return view.heads(s);
     const auto [block, head] = s.session.selection.shown_head();
-    return {.head = {block, head}, .whole_layer = view.shows == View::Shows::layer};
+    return {.head = {block, head}, .whole_layer = view.shows == View::Shows::layer, .second = {}};
 }
 
 void close_view(Session& session) { session.selection.view = session.selection.view_before; }

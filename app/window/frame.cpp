@@ -130,6 +130,18 @@ void Frame::reload_shaders() {
     state_.session.notice = done ? "Shaders reloaded." : done.error().message;
 }
 
+namespace {
+/// Turns the signed entries of each level into places of colors.
+std::vector<Matrix> places_of_levels(const HeadPicture& picture, Contrast contrast) {
+    const Shades shades{contrast, picture.largest, picture.percentile, true};
+    std::vector<Matrix> out;
+    for (const Matrix& level : picture.levels)
+        out.push_back(level.unaryExpr(
+            [&](float w) { return is_masked(w) ? kMasked : shades.place(w, picture.largest); }));
+    return out;
+}
+}  // namespace
+
 void Frame::update_pictures() {
     const Preferences& p = state_.session.preferences;
     const std::string key = p.colormap + (p.dark ? "d" : "l");
@@ -139,8 +151,12 @@ void Frame::update_pictures() {
     Pictures& pictures = state_.pictures;
     const auto& picture = state_.answer->picture;
     if (!state_.shown() && state_.sentence()->model->config.can.read_image) show_samples(pictures);
-    if (picture && pictures.of_picture != picture->serial.value()) {
-        pictures.values = Texture::of_values(picture->levels);
+    const Contrast contrast = signed_contrast(p.contrast);
+    const bool other_places = picture && picture->is_mixing && pictures.of_contrast != contrast;
+    if (picture && (pictures.of_picture != picture->serial.value() || other_places)) {
+        pictures.values =
+            Texture::of_values(picture->is_mixing ? places_of_levels(*picture, contrast) : picture->levels);
+        pictures.of_contrast = contrast;
         pictures.row_largest = Texture::of_values({&picture->row_largest, 1});
         pictures.of_picture = picture->serial.value();
     }
@@ -160,8 +176,15 @@ void Frame::update_atlas(const SentenceResult& s) {
     for (int i = 0; i < count; ++i) {
         Matrix thumbnail = s.heads[i].thumbnail;
         while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
+        if (s.trace->is_mixing(s.model->config.head_at(i).block)) {
+            const Shades shades = shades_of(Contrast::root, thumbnail, true);
+            thumbnail = thumbnail.unaryExpr([&](float w) {
+                return is_masked(w) ? kMasked : kSignedEntry + shades.place(w, shades.largest);
+            });
+        }
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
-        pictures.largest = std::max(pictures.largest, thumbnail.maxCoeff());
+        if (const float own = thumbnail.maxCoeff(); own < kSignedEntry)
+            pictures.largest = std::max(pictures.largest, own);
     }
     pictures.thumbnails.set(std::move(atlas), t);
     pictures.of_sentence = s.serial.value();

@@ -26,7 +26,7 @@ namespace {
 
 constexpr float kHandleHigh = 24, kBar = 40, kBarLow = 32;
 constexpr float kQuestions = 40, kQuestionsLow = 32, kHeaderLow = 32;
-constexpr float kLowWindow = 800, kNarrowWindow = 1180, kNarrowLesson = 900;
+constexpr float kLowWindow = 800, kNarrowWindow = 1180;
 /// Minimum sizes; below them a part is left out: the head list, the sentence bar's second line and the status
 /// bar, the view.
 constexpr float kMinCenter = 420, kMinHigh = 320, kMinView = 180;
@@ -84,12 +84,12 @@ struct Places {
 Places places_in(Scene& s, Rect w, const View* view) {
     Places p;
     p.lesson = open_lesson_of(s.session) != nullptr;
-    p.narrow = w.w < (p.lesson ? kNarrowLesson : kNarrowWindow);
+    p.narrow = w.w < kNarrowWindow;
     p.alone = !p.lesson && view && view->fills_window() && (s.sentence() || view->of_model);
     p.closed = !p.lesson && view && view->panels == View::Panels::no_inspector && s.sentence();
     p.listed = w.w >= kMinLeft + kMinCenter;
     if (p.lesson && p.narrow && w.w >= kMinRight + kMinCenter)
-        p.narrow = p.listed = false;  // the task goes first
+        p.narrow = p.listed = false;  // the view needs the list's room; the task's panel offers the tasks
     p.inspector = !p.alone && !p.closed && (!p.narrow || s.of<LayoutState>().inspector_over);
     const bool low = w.h < kLowWindow, lowest = w.h < kMinHigh;
     const float top = lowest ? kOneLine : low ? size::top_bar_low : size::top_bar;
@@ -135,10 +135,11 @@ void draw_list(Scene& s, Rect list) {
     s.ui.hairline(list.right(), list.y, list.right(), list.bottom());
 }
 
-void draw_panel(Scene& s, Rect panel, const View* view) {
+/// `listed`: a list stands at the left.
+void draw_panel(Scene& s, Rect panel, const View* view, bool listed) {
     s.ui.fill(panel, s.ui.colors->bg1);
     s.ui.hairline(panel.x, panel.y, panel.x, panel.bottom());
-    if (open_lesson_of(s.session)) return draw_lesson_task(s, panel);
+    if (open_lesson_of(s.session)) return draw_lesson_task(s, panel, !listed);
     const auto inspect = s.sentence() ? view->beside.inspect : nullptr;
     if (!inspect || !inspect(s, panel)) draw_inspector(s, panel);
     fade_old(s, "inspector", panel);
@@ -221,7 +222,7 @@ void draw_parts(Scene& s, Rect w) {
     } else {
         if (p.listed) draw_list(s, p.list);
         const bool over = p.narrow && !p.closed && view;
-        if (over) draw_over(s, p.panel, p.inspector, [&] { draw_panel(s, p.panel, view); });
+        if (over) draw_over(s, p.panel, p.inspector, [&] { draw_panel(s, p.panel, view, p.listed); });
         const bool only = p.lesson && view && view->fills_window() && (s.sentence() || view->of_model);
         if (only)
             draw_only_view(s, p, *view);
@@ -230,7 +231,7 @@ void draw_parts(Scene& s, Rect w) {
         if (over)
             s.ui.list->ChannelsMerge();
         else if (!p.closed)
-            draw_panel(s, p.panel, view);
+            draw_panel(s, p.panel, view, p.listed);
         if (p.guide > 0) draw_guide(s, {0, w.h - (p.status + p.guide), w.w, p.guide});
     }
     leave_hidden_field(s);

@@ -35,13 +35,8 @@ void LessonKeeper::count_time() {
 /// Selects the task's head once its model is open.
 void LessonKeeper::place_head() {
     Session& session = state_.session;
-    LessonState& lesson = session.of<LessonState>();
-    if (lesson.placed || !state_.shown() || session.document.awaits_model()) return;
-    lesson.placed = true;
-    const std::string& named = lesson.task().head;
-    if (named.empty()) return;
-    if (const auto head = parse_head(state_.sentence()->model->config, named, "head"))
-        session.selection.choose(head->block, head->head);
+    if (session.of<LessonState>().placed || !state_.shown() || session.document.awaits_model()) return;
+    choose_task_head(session, state_.sentence()->model->config);
 }
 
 /// A station without choices is done once its page was shown, or its own question answered.

@@ -56,7 +56,7 @@ void SlideSaver::write() {
 void SlideSaver::update() {
     SlidesPdf& job = state_.session.of<SlidesPdf>();
     if (job.path.empty()) return;
-    state_.want_frames(1);
+    state_.want_frames(2);  // this turn's, and one that ends the wait for events before the next turn
     const int count = isize(state_.session.document.slides);
     if (writing_.valid()) {
         if (writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;

@@ -22,7 +22,8 @@ std::vector<Command> lesson_commands();
 const lessons::Verdict* shown_verdict(const Scene& scene);
 
 void draw_lesson_list(Scene& scene, Rect area);
-void draw_lesson_task(Scene& scene, Rect area);
+/// `alone`: no list of tasks is drawn, so the panel has the way to the others and out.
+void draw_lesson_task(Scene& scene, Rect area, bool alone);
 /// Hides the view until the open task's guess; returns whether it did.
 bool draw_lesson_cover(Scene& scene, Rect area);
 

@@ -56,7 +56,7 @@ float draw_words(Scene& s, float x, float y, float width, const lessons::Task& t
 
 float draw_layers(Scene& s, float x, float y, float width) {
     std::vector<std::string> labels, answers;
-    for (int layer = 0; layer < s.model()->config.stacks.back().layers; ++layer) {
+    for (int layer = 0; layer < s.model()->config.stacks.back().depth(); ++layer) {
         labels.push_back("layer " + std::to_string(layer));
         answers.push_back(std::to_string(layer));
     }

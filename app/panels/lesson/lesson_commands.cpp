@@ -100,7 +100,7 @@ Status answer_task(CommandContext& c, const std::string& words) {
         said = head_path(c.model()->config, head);
     }
     if (task.kind == TaskKind::answer) said = "checked";
-    if (said.empty()) return Error{"Say the answer: lesson answer WORDS."};
+    if (said.empty()) return Error{"Give the answer: lesson answer WORDS."};
     const auto& choices = task.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), said) == choices.end())
         return Error{"The answers are " + listed(choices, "and") + "."};
@@ -141,15 +141,14 @@ Status check_lesson_views(const lessons::Lesson& lesson, const std::string& name
     return success();
 }
 
-Status start_lesson(Session& session, const std::string& name) {
+namespace {
+
+/// Begins a lesson whose views all exist.
+Result<Session> checked_lesson(const Session& session, const std::string& name) {
     TRY(Session begun, begin_lesson(session, name));
     TRY_STATUS(check_lesson_views(*begun.of<LessonState>().lesson, name));
-    session = std::move(begun);
-    open_view_of(session);
-    return success();
+    return begun;
 }
-
-namespace {
 
 /// Writes the time that was counted since the last try.
 void keep_results(Session& session) {
@@ -158,10 +157,15 @@ void keep_results(Session& session) {
 
 }  // namespace
 
+Status start_lesson(Session& session, const std::string& name) {
+    TRY(session, checked_lesson(session, name));
+    open_view_of(session);
+    return success();
+}
+
 Status show_lesson(Session& session, const Model* open, const std::string& name) {
     keep_results(session);
-    TRY(Session begun, begin_lesson(session, name));
-    TRY_STATUS(check_lesson_views(*begun.of<LessonState>().lesson, name));
+    TRY(Session begun, checked_lesson(session, name));
     adopt(session, &begun, Adopted::document, open);
     open_view_of(session);
     return success();

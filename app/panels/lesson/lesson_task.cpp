@@ -188,11 +188,25 @@ void draw_hints(Pen& pen, const lessons::Task& task, const lessons::TaskResult& 
         pen.s.send("lesson hint");
 }
 
+void draw_teacher(Pen& pen, const std::string& words) {
+    if (words.empty()) return;
+    pen.rule();
+    pen.heading("Words from the teacher");
+    pen.wrapped(kBody, pen.ui.colors->t1, words);
+}
+
+void draw_way_out(Scene& s, Rect line) {
+    const std::string leave = "Leave the lesson";
+    const float right = line.x + s.ui.text.width(kBody, leave);
+    if (s.ui.link("lesson/leave", right, line.middle_y(), leave)) s.send("lesson leave");
+}
+
 /// Draws Start over, Next task, and where the results are; returns its top.
-float draw_task_foot(Scene& s, Rect area, const LessonState& lesson) {
+float draw_task_foot(Scene& s, Rect area, const LessonState& lesson, bool alone) {
     Ui& ui = s.ui;
     Rect column = inset(area, size::inspector_pad, 0);
     column.h -= gap::small;
+    if (alone) draw_way_out(s, take_bottom(column, size::row_low, gap::tight));
     const Rect nothing = take_bottom(column, 18), saved = take_bottom(column, 18);
     caption(ui, nothing, "Nothing leaves this computer.");
     const std::string file = lesson.saved_in.filename().string();
@@ -231,6 +245,38 @@ void draw_task_title(Scene& s, Rect area, const LessonState& lesson) {
     write(ui, line, kTitle, ui.colors->t1, "Task " + std::to_string(lesson.results.current + 1));
 }
 
+/// Draws a button for each task, which stands for its row in the list; returns the bottom.
+float draw_task_numbers(Scene& s, Rect area, const LessonState& lesson) {
+    constexpr float kHigh = 26, kLeast = 22;
+    Ui& ui = s.ui;
+    const int count = lesson.tasks(),
+              across = std::clamp(int(area.w / (kLeast + gap::tight)), 1, std::max(1, count));
+    for (int i = 0; i < count; ++i) {
+        const Rect line{area.x, area.y + (kHigh + gap::tight) * float(i / across), area.w, kHigh},
+            r = nth_column(line, i % across, across, gap::tight);
+        const bool shown = i == lesson.results.current, done = lesson.results.tasks[i].done,
+                   open = lessons::is_open(*lesson.lesson, lesson.results, i);
+        const std::string path = "lesson/task/" + std::to_string(i + 1);
+        const Hit h = ui.control(path, r);
+        ui.fill(r,
+                shown               ? ui.colors->accent_fill
+                : h.hovered && open ? ui.colors->bg3
+                                    : ui.colors->bg2,
+                size::corner);
+        ui.frame(r, shown ? ui.colors->accent : open ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
+        write(ui, r, kCaptionMono,
+              shown  ? ui.colors->accent_text
+              : open ? ui.colors->t1
+                     : ui.colors->t3,
+              std::to_string(i + 1), Flush::center);
+        if (done) ui.fill({r.x + 4, r.bottom() - 2, r.w - 8, 2}, ui.colors->accent);
+        ui.tooltip(path, h,
+                   open ? lesson.lesson->tasks[i].title : "This task opens once the one before it is done.");
+        if (h.clicked && open) s.send("lesson task", std::to_string(i + 1));
+    }
+    return area.y + (kHigh + gap::tight) * float((count + across - 1) / across) + gap::small;
+}
+
 }  // namespace
 
 const Verdict* shown_verdict(const Scene& s) {
@@ -241,7 +287,7 @@ const Verdict* shown_verdict(const Scene& s) {
                : nullptr;
 }
 
-void draw_lesson_task(Scene& s, Rect area) {
+void draw_lesson_task(Scene& s, Rect area, bool alone) {
     constexpr float kSide = 6;
     Ui& ui = s.ui;
     const LessonState& lesson = *open_lesson_of(s.session);
@@ -249,12 +295,13 @@ void draw_lesson_task(Scene& s, Rect area) {
     const lessons::Task& task = lesson.task();
     if (std::exchange(state.of, lesson.name + task.title) != lesson.name + task.title) state.scroll = 0;
     draw_task_title(s, area, lesson);
-    const float foot = draw_task_foot(s, area, lesson), top = area.y + size::view_header + 1;
+    const float foot = draw_task_foot(s, area, lesson, alone), top = area.y + size::view_header + 1;
     const Rect seen{area.x + kSide, top, area.w - 2 * kSide, foot - top};
     ui.scroll_area(seen);
     Pen pen{s, ui, area.x + size::inspector_pad, top + gap::large - state.scroll,
             area.w - 2 * size::inspector_pad};
     const float begin = pen.y;
+    if (alone) pen.y = draw_task_numbers(s, {pen.x, pen.y, pen.w, 0}, lesson);
     pen.wrapped(kBody, ui.colors->t1, task.text);
     pen.rule();
     const Verdict* v = shown_verdict(s);
@@ -268,6 +315,7 @@ void draw_lesson_task(Scene& s, Rect area) {
     draw_used(pen, v);
     draw_tries(pen, lesson.result(), v ? v->quantity : "");
     draw_hints(pen, task, lesson.result());
+    if (alone) draw_teacher(pen, lesson.lesson->words);
     ui.end_scroll_area();
     state.scroll = scrolled(ui, seen, pen.y + gap::large - begin + gap::large, state.scroll);
 }

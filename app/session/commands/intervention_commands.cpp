@@ -270,6 +270,7 @@ std::vector<Command> change_commands() {
              {"freeze LAYER.HEAD=TEXT", "Freeze a head", "give a head the pattern it has on another text"}),
          change_command({"skip-attention LAYER", "Skip attention", "skip a layer's attention"}),
          change_command({"skip-mlp LAYER", "Skip the MLP", "skip a layer's MLP"}),
+         change_command({"ablate-expert LAYER.EXPERT", "Switch an expert off", "leave out what it adds"}),
          change_command({"positions off|shuffle:SEED@PLACE", "Positions",
                          "switch positions off, or shuffle them: positions off, positions shuffle:7"}),
          change_command({"patch-resid POSITIONS@LAYER=TEXT", "Patch the residual stream",

@@ -35,6 +35,7 @@ constexpr LockedRow kLockedRows[] = {
     {"freeze", interventions_locked},
     {"skip-attention", interventions_locked},
     {"skip-mlp", interventions_locked},
+    {"ablate-expert", interventions_locked},
     {"positions", interventions_locked},
     {"patch-resid", interventions_locked},
     {"patch-attention", interventions_locked},

@@ -119,7 +119,7 @@ std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole)
     const ModelConfig& c = model_->config;
     const int n = whole.size();
     const bool rows_stand = c.stacks.size() == 1 && c.stacks[0].causal && r.intervention == Intervention{} &&
-                            !c.rope.depends_on_length(n) && !c.local_rope.depends_on_length(n);
+                            !c.positions_depend_on_length(n);
     if (!rows_stand || n <= first_tokens_) return {};
     int seen = r.cell ? std::max(r.cell->first, r.cell->second) : 0;
     if (const SentenceResult* last = state_.sentence.get(); last && last->trace && last->model == model_) {

@@ -209,7 +209,7 @@ void draw_alignment(Scene& s, Rect area) {
 namespace {
 
 const char* no_cross(const Model& m) {
-    return m.config.decoder().cross ? nullptr : "Alignment needs a model with an encoder and a decoder.";
+    return m.config.decoder().cross() ? nullptr : "Alignment needs a model with an encoder and a decoder.";
 }
 ShownHeads aligned_heads(const Scene& s) {
     const auto [block, head] = s.session.selection.shown_head();

@@ -102,7 +102,7 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
         open_head(s, pressed->first, pressed->second);
 }
 
-/// "Ablating 0.0 changes log p ball by −2.34, 1.1 by −0.25." Of the strongest, so far.
+/// "Ablating 0.0 changes log p ball by −2.23, 3.3 by −0.05." Of the strongest, so far.
 std::string strongest_effects(const Scene& s) {
     constexpr size_t kNamed = 3;
     constexpr float kShare = 0.1f;  // of the largest: smaller ones are not named

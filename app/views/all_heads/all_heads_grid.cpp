@@ -177,8 +177,9 @@ bool is_selected(const Scene& s, AttentionHead head) {
 
 float largest_of(const Scene& s, int head) {
     constexpr float kLeast = 1e-6f;
-    return s.of<AllHeadsState>().scale == 0 ? std::max(kLeast, s.sentence()->heads[head].thumbnail.maxCoeff())
-                                            : s.pictures.largest;
+    return s.of<AllHeadsState>().scale == 0
+               ? std::max(kLeast, largest_entry(s.sentence()->heads[head].thumbnail))
+               : s.pictures.largest;
 }
 
 void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
@@ -210,6 +211,16 @@ void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slo
     const ModelConfig& c = s.model()->config;
     const std::string name = head_name(c, block, head),  // rows by layer name the stack too
         shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
+    if (std::isnan(statistic) && s.sentence()->trace->is_mixing(block)) {  // statistics are of softmax
+        take_left(
+            line,
+            write(ui, line, kCaptionMono, ink, first_that_fits(ui, kCaptionMono, {name, shorter}, line.w)),
+            gap::tight);
+        const std::string reach = "±" + number(largest_entry(s.sentence()->heads[slot.head].thumbnail), 2);
+        if (ui.text.width(kCaptionMono, reach) <= line.w)
+            write(ui, line, kCaptionMono, faint, reach, Flush::right);
+        return;
+    }
     const std::string exact = number(statistic, 2);
     const float both = ui.text.width(kCaptionMono, shorter) + gap::tight + ui.text.width(kCaptionMono, exact);
     if (by_layer && label.empty() && both > line.w)  // a value alone would read as a head's name

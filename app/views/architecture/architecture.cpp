@@ -56,7 +56,7 @@ void choose_side_panel(Scene& s, Toolbar& bar) {
     const AttentionBlock now = c.block(selection.block);
     std::vector<std::string> layers, heads;
     if (maps) heads.emplace_back("mean");
-    for (int l = 0; l < c.stacks[now.stack].layers; ++l) layers.push_back(std::to_string(l));
+    for (int l = 0; l < c.stacks[now.stack].depth(); ++l) layers.push_back(std::to_string(l));
     for (int h = 0; h < c.heads(selection.block); ++h) heads.push_back(std::to_string(h));
     if (const int l = bar.choice("Layer", "model/layer", layers, now.layer); l >= 0)
         s.select_block(selection.block + l - now.layer);
@@ -126,7 +126,7 @@ std::vector<Command> architecture_commands() {
 CountedConfig counted_config(const Scene& s) {
     static const std::string gpt3 = "GPT-3 175B";
     const auto& state = s.of<ArchitectureState>();
-    if (state.config == ArchitectureState::Of::gpt3) return {gpt3, gpt3_config(), false};
+    if (state.config == ArchitectureState::Of::gpt3) return {gpt3, published_config(Published::gpt3), false};
     if (state.config == ArchitectureState::Of::file && state.file)
         return {state.file->name, state.file->config, false};
     return {s.model()->name, s.model()->config, true};

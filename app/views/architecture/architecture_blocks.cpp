@@ -27,13 +27,16 @@ Block position_block(const ModelConfig& c, const StackConfig& s, const std::stri
 }
 
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross) {
+    const LayerSpec& layer = stack.layers[0];
+    const AttentionSpec& a = cross ? *layer.cross : layer.attention;
     Block b;
     b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
-    const std::string shared =
-        stack.kv_heads < stack.heads ? " (" + std::to_string(stack.kv_heads) + " key/value)" : "";
-    b.shapes = {std::to_string(stack.heads) + " heads" + shared,
-                "W_Q, W_K, W_V " + by(c.d_model, stack.d_head) + " each",
-                "W_O " + by(int64_t{stack.heads} * stack.d_head, c.d_model)};
+    const std::string shared = a.kv_heads < a.heads ? " (" + std::to_string(a.kv_heads) + " key/value)" : "";
+    b.shapes = {std::to_string(a.heads) + " heads" + shared,
+                a.value_width() == a.d_head
+                    ? "W_Q, W_K, W_V " + by(c.d_model, a.d_head) + " each"
+                    : "W_Q, W_K " + by(c.d_model, a.d_head) + " each, W_V " + by(c.d_model, a.value_width()),
+                "W_O " + by(int64_t{a.heads} * a.value_width(), c.d_model)};
     const std::string what = of + (cross ? "cross-attention " : "attention ");
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
@@ -81,13 +84,24 @@ Block embedding_block(const ModelConfig& c, int index, const std::string& of) {
 }
 
 Block mlp_block(const ModelConfig& c, int index, const std::string& of) {
-    const StackConfig& s = c.stacks[index];
+    const LayerSpec& layer = c.stacks[index].layers.back();  // the first may be dense among experts
+    const MlpSpec& spec = layer.mlp;
     Block mlp;
-    mlp.name = c.gated ? "Gated MLP" : "MLP";
-    mlp.shapes = {by(c.d_model, s.d_mlp) + (c.gated ? " twice" : ""), "→ " + by(s.d_mlp, c.d_model)};
-    if (c.parallel) mlp.shapes.emplace_back("parallel to attention");
+    mlp.name = spec.gated ? "Gated MLP" : "MLP";
+    const auto shapes_of = [&](int width) {
+        return std::vector<std::string>{by(c.d_model, width) + (spec.gated ? " twice" : ""),
+                                        "→ " + by(width, c.d_model)};
+    };
+    mlp.shapes = shapes_of(spec.experts ? spec.experts->width : spec.width);
+    if (spec.experts) {
+        mlp.name = "Experts";
+        mlp.shapes.insert(mlp.shapes.begin(), std::to_string(spec.experts->used) + " of " +
+                                                  std::to_string(spec.experts->count) + " for each token");
+        if (spec.width) mlp.shapes.push_back("and " + by(c.d_model, spec.width) + " for all tokens");
+    }
+    if (layer.parallel) mlp.shapes.emplace_back("parallel to attention");
     mlp.part = WeightsPart::mlp;
-    mlp.rows = {of + "MLP in", of + "MLP out"};
+    mlp.rows = {of + "MLP in", of + "MLP out", of + "router", of + "experts"};
     mlp.view = index + 1 == isize(c.stacks) ? "lens" : nullptr;
     mlp.in_layer = mlp.adds = true;
     mlp.help =
@@ -99,7 +113,7 @@ Block mlp_block(const ModelConfig& c, int index, const std::string& of) {
 Block unembedding_block(const ModelConfig& c) {
     Block head;
     head.name = c.can.read_image ? "Classifier" : "Unembedding";
-    head.shapes = {by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab)};
+    head.shapes = {by(c.unembedding_width(), c.vocab)};
     if (c.tied_unembedding) head.shapes.emplace_back("tied to the token embedding");
     head.part = WeightsPart::unembedding;
     head.rows = {"unembedding", "head", "output projection"};
@@ -113,7 +127,8 @@ Block unembedding_block(const ModelConfig& c) {
 std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     const StackConfig& s = c.stacks[index];
     const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
-    const bool before = c.norm_place == NormPlace::before;
+    const LayerSpec& layer = s.layers[0];
+    const bool before = !layer.norms_sum();
     std::vector<Block> out;
     out.push_back(embedding_block(c, index, of));
     if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
@@ -123,12 +138,12 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
             norm_block(c, before ? "before" : "after",
                        of_mlp ? WeightsPart::mlp_norm : WeightsPart::attention_norm, block.from_encoder);
         norm.rows = {norm_row};
-        if (before && !(c.shared_norm && of_mlp)) out.push_back(norm);
+        if (layer.norms_input() && !(layer.shared_norm && of_mlp)) out.push_back(norm);
         out.push_back(std::move(block));
         if (!before) out.push_back(norm);
     };
     add(attention_block(c, of, s, false), of + "attention norm");
-    if (s.cross) add(attention_block(c, of, s, true), of + "cross-attention norm");
+    if (s.cross()) add(attention_block(c, of, s, true), of + "cross-attention norm");
     add(mlp_block(c, index, of), of + "MLP norm");
     if (c.final_norm) {
         Block norm = norm_block(c, "final", WeightsPart::final_norm);

@@ -134,7 +134,7 @@ bool is_chosen(const Scene& s, const Diagram& d, const Block& b, int stack) {
 void press_block(Scene& s, const Diagram& d, const Block& b, int stack) {
     const ModelConfig& c = d.config;
     const bool opens = b.view && (is_chosen(s, d, b, stack) || s.of<ArchitectureState>().maps);
-    const int layer = std::min(c.block(s.session.selection.block).layer, c.stacks[stack].layers - 1);
+    const int layer = std::min(c.block(s.session.selection.block).layer, c.stacks[stack].depth() - 1);
     const auto blocks = c.blocks_of(stack, layer);
     s.of<ArchitectureState>().part = b.part;
     s.select_block(b.from_encoder ? blocks.back() : blocks.front());
@@ -176,8 +176,7 @@ void draw_wire(Ui& ui, ImVec2 from, ImVec2 to) { ui.stroke(from, to, ui.colors->
 /// Draws the wires from the stream through a norm into a block, and back to the sum.
 void draw_branch(Ui& ui, const Diagram& d, const StackLayout& l, const std::vector<Block>& blocks, size_t i) {
     const Rect& block = l.blocks[i];
-    const bool normed =
-        i > 0 && blocks[i - 1].thin && blocks[i - 1].in_layer && d.config.norm_place == NormPlace::before;
+    const bool normed = i > 0 && blocks[i - 1].thin && blocks[i - 1].in_layer && !d.config.norms_sums();
     const float in = normed ? l.blocks[i - 1].middle_y() : block.bottom() - block.h * 0.25f,
                 out = block.y + block.h * 0.3f, x = block.x;
     const ImVec2 plus{l.rail, block.y - d.unit(kGap) / 2}, turn{l.rail + gap::medium, out};
@@ -194,7 +193,7 @@ void draw_wires(Ui& ui, const Diagram& d, const StackLayout& l, const std::vecto
     for (size_t i = 0; i < blocks.size(); ++i) {
         const Block& b = blocks[i];
         const Rect& r = l.blocks[i];
-        const bool in_stream = b.thin && b.in_layer && d.config.norm_place == NormPlace::after;
+        const bool in_stream = b.thin && b.in_layer && d.config.norms_sums();
         if (b.adds) draw_branch(ui, d, l, blocks, i);
         if (!b.in_layer || in_stream) draw_wire(ui, {l.rail, r.middle_y()}, {r.x, r.middle_y()});
     }
@@ -238,7 +237,7 @@ const Block* draw_stack(Scene& s, const Diagram& d, Rect area, int index, const 
             draw_kind_number(s.ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
     }
     draw_wires(s.ui, d, l, blocks);
-    draw_layer_frame(s.ui, area, l, d.config.stacks[index].layers);
+    draw_layer_frame(s.ui, area, l, d.config.stacks[index].depth());
     draw_ends(s.ui, d, l, index);
     return pointed;
 }

@@ -40,13 +40,17 @@ MatrixView kind_matrix(const Scene& s, const BlockPattern& p) {
     constexpr float kWidestCell = 30, kWidestName = 70;
     const auto& queries = s.sentence()->query_labels(p.block);
     const auto& keys = s.sentence()->key_labels(p.block);
-    MatrixView out{.cells = {places_of(p.weights, largest_size(p.weights.cwiseMax(0))),
-                             colormap(s.session.preferences.colormap, s.ui.colors->dark)},
-                   .rows = {.name = [&](int r) { return queries[r * p.step]; }, .room = kShapeNames},
-                   .columns = {.name = [&](int c) { return keys[c * p.step]; }, .room = kWidestName},
-                   .max_w = kWidestCell,
-                   .max_h = kWidestCell,
-                   .ratio = 1};
+    const bool dark = s.ui.colors->dark;
+    const float largest = std::max(1e-6f, largest_entry(p.weights));
+    MatrixView out{
+        .cells = p.is_mixing ? MatrixCells{signed_places_of(p.weights, largest), signed_colormap(dark), true}
+                             : MatrixCells{places_of(p.weights, largest),
+                                           colormap(s.session.preferences.colormap, dark)},
+        .rows = {.name = [&](int r) { return queries[r * p.step]; }, .room = kShapeNames},
+        .columns = {.name = [&](int c) { return keys[c * p.step]; }, .room = kWidestName},
+        .max_w = kWidestCell,
+        .max_h = kWidestCell,
+        .ratio = 1};
     out.rows.ink = out.columns.ink = [&s](int) { return s.ui.colors->t2; };
     return out;
 }
@@ -64,7 +68,10 @@ void answer_kind(Scene& s, const Grid& g, const BlockPattern& p, const std::stri
         const float weight = p.weights(row, column);
         s.ui.tooltip(path, hit,
                      token_at(queries, q) + " → " + token_at(keys, k) + ": " +
-                         (weight < 0 ? "masked" : number(weight, 3)) + ". Click to open the heat map.");
+                         (is_masked(weight) ? "masked"
+                          : p.is_mixing     ? signed_number(weight, 3)
+                                            : number(weight, 3)) +
+                         ". Click to open the heat map.");
     }
     if (!hit.clicked) return;
     s.select_block(p.block);
@@ -77,7 +84,7 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int which) {
     Rect head = area;
     head = take_top(head, gap::wide);
     draw_kind_number(ui, take_left(head, kNumberSide, gap::small).middle(), which);
-    write(ui, head, kBody, ui.colors->t1, kind_name(kind));
+    write(ui, head, kBody, ui.colors->t1, p.is_mixing ? "Recurrence" : kind_name(kind));
     const MatrixView view = kind_matrix(s, p);
     const MatrixLayout l =
         arrange_matrix(ui, {area.x, area.y + gap::section, area.w, area.h - gap::section - kTextFoot}, view);

@@ -98,7 +98,7 @@ void draw_weight_map(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part,
 
 /// Names the factors of scores and outputs that stored matrices lack.
 std::string stored_weights_note(const ModelConfig& c) {
-    const bool gains = c.norm_place == NormPlace::before, turns = c.positions == PositionScheme::rotary;
+    const bool gains = !c.norms_sums(), turns = c.positions == PositionScheme::rotary;
     if (!gains && !turns) return " Matrices and circuits use the weights as stored.";
     return std::string(" Matrices and circuits use the weights as stored, without ") +
            (gains ? "the norm's γ" : "") + (gains && turns ? " and " : "") + (turns ? "the rotation" : "") +

@@ -30,7 +30,7 @@ std::string cause(const Scene& s) {
     return "With " + change_text(s, change) + ", ";
 }
 
-/// "Without 0.0, head 1.1 loses red 16 → ball 4: 0.823 falls to 0.034."
+/// "Without 0.0, head 1.0 loses red 16 → ball 4: 0.862 falls to 0.021."
 std::string what_changed(const Scene& s, const Found<HeadPairRequest>& pair) {
     const PairedMap& m = pair.answer.map;
     const std::string head = head_name(s.model()->config, pair.asked.block, pair.asked.head);

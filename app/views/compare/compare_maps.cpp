@@ -21,8 +21,10 @@ struct Panel {
 
     float value_at(std::pair<int, int> cell) const {
         if (is_signed) return map->difference(cell.first, cell.second);
-        return std::max(0.0f, (side == Side::a ? map->a : map->b)(cell.first, cell.second));
+        const float v = (side == Side::a ? map->a : map->b)(cell.first, cell.second);
+        return is_masked(v) ? 0 : v;
     }
+    bool diverges() const { return is_signed || map->is_mixing; }
     int token_of(const TokenPair& pair) const { return alone && side == Side::b ? pair.b : pair.a; }
 };
 
@@ -48,12 +50,12 @@ std::string own_label(const std::string& label, const TokenPair& place, Side sid
 
 /// Maps a panel to colors; tokens that only one of both has get no cell.
 Matrix places_of_panel(const Panel& p) {
-    Matrix places = p.is_signed ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
+    Matrix places = p.diverges() ? signed_places_of(*p.cells, p.largest) : places_of(*p.cells, p.largest);
     for (Index i = 0; i < places.size(); ++i) {
         const float a = p.map->small_a.data()[i], b = p.map->small_b.data()[i], v = p.cells->data()[i];
         if (p.is_signed ? std::min(a, b) == kAbsent : v == kAbsent)
             places.data()[i] = kNoCell;
-        else if (p.is_signed ? std::max(a, b) < 0 : v == kMasked)
+        else if (p.is_signed ? is_masked(std::max(a, b)) : v == kMasked)
             places.data()[i] = kMaskedCell;
     }
     return places;
@@ -77,13 +79,13 @@ int pair_index(int cell, int step, int highlighted) {
 using Lit = std::optional<std::pair<int, int>>;  // row and column of the pair
 
 MatrixView panel_matrix(const Scene& s, const Panel& p, const Lit& lit, bool pattern) {
-    const Colormap& colors = p.is_signed ? signed_colormap(s.ui.colors->dark)
-                                         : colormap(s.session.preferences.colormap, s.ui.colors->dark);
+    const Colormap& colors = p.diverges() ? signed_colormap(s.ui.colors->dark)
+                                          : colormap(s.session.preferences.colormap, s.ui.colors->dark);
     const PairedMap& m = *p.map;
     const int row = lit ? lit->first : -1, column = lit ? lit->second : -1;
     const bool named = p.place == 0 || p.alone;
     MatrixView out{.path = "compare/map/" + std::to_string(p.place),
-                   .cells = {places_of_panel(p), colors, p.is_signed},
+                   .cells = {places_of_panel(p), colors, p.diverges()},
                    .rows = {[&m, row](int i) { return m.row_labels[pair_index(i, m.step, row)]; },
                             pattern ? "query" : "layer"},
                    .columns = {[p, column](int i) {
@@ -92,7 +94,7 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const Lit& lit, bool pat
                                    return p.is_signed ? label : own_label(label, p.map->columns[at], p.side);
                                },
                                pattern ? "key" : "token"},
-                   .bar = range_bar(colors, double(p.largest), p.is_signed),
+                   .bar = range_bar(colors, double(p.largest), p.diverges()),
                    .max_w = kLargestComparedCell,
                    .max_h = kLargestComparedCell,
                    .ratio = pattern ? kWiderThanHigh : 0,  // else rows are layers

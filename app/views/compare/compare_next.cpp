@@ -56,7 +56,7 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     }
 }
 
-/// "Both continue with ball: A 99.4 %, B 98.9 %." or "A continues with ball (99.4 %; B 20.1 %), B with car …"
+/// "Both continue with ball: A 98.9 %, B 97.3 %." or "A continues with ball (98.9 %; B 20.1 %), B with car …"
 std::string continuations(const PredictionPair& pair) {
     const auto likeliest = [&](float ProbabilityChange::*of) -> const ProbabilityChange* {
         const ProbabilityChange* out = nullptr;

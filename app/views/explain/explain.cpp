@@ -22,7 +22,7 @@ float kept_share(const Explanation& of, const MetricValues& v) {
 bool keeps_enough(const Explanation& of) { return kept_share(of, of.only) >= 0.9f; }
 bool others_lose(const Explanation& of) { return kept_share(of, of.without) <= 0.5f; }
 
-/// "Six of 32 heads find ball."
+/// "Five of 32 heads find ball."
 std::string claim(const Scene& s, const Explanation& of) {
     static constexpr const char* kCounts[] = {"No",   "One", "Two",   "Three", "Four",
                                               "Five", "Six", "Seven", "Eight"};

@@ -44,10 +44,6 @@ void draw_path(Ui& ui, const DrawnPath& path) {
         ui.stroke(path.at(float(i) / kPathPieces), path.at(float(i + 1) / kPathPieces), ink, 1);
 }
 
-bool overlap(Rect a, Rect b) {
-    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
-}
-
 /// Writes a path's value where it covers neither another value nor a node; of a solid path beside it if
 /// there is no room on it.
 void label_path(Ui& ui, const DrawnPath& path, std::vector<Rect>& taken) {
@@ -78,8 +74,11 @@ void draw_pattern(Scene& s, AttentionHead head, Rect at) {
     if (ui.on_page()) {
         const Matrix& small = s.sentence()->heads[size_t(index)].thumbnail;
         draw_matrix(ui, at,
-                    {places_of(small, std::max(1e-6f, small.maxCoeff())),
-                     colormap(s.session.preferences.colormap, ui.colors->dark)});
+                    s.sentence()->trace->is_mixing(head.block)
+                        ? MatrixCells{signed_places_of(small, largest_entry(small)),
+                                      signed_colormap(ui.colors->dark), true}
+                        : MatrixCells{places_of(small, std::max(1e-6f, small.maxCoeff())),
+                                      colormap(s.session.preferences.colormap, ui.colors->dark)});
         return;
     }
     if (!s.pictures.thumbnails) return;

@@ -194,7 +194,7 @@ ImVec2 DrawnPath::at(float t) const {
 }
 
 CircuitWord word_of(const Scene& s, const PathEdge& edge) {
-    return {s.model()->config.block(edge.to.block).key_stack(), edge.token};
+    return {s.model()->config.block(edge.to.block).key_stack, edge.token};
 }
 
 CircuitWord predicting(const Scene& s, const Explanation& of) {

@@ -59,7 +59,7 @@ void draw_graph_list(Scene& s, Rect area) {
                     kTop = 12;
     Ui& ui = s.ui;
     const auto blocks = self_blocks(s.model()->config, graph_stack(s));
-    const int heads = s.model()->config.stacks[graph_stack(s)].heads;
+    const int heads = s.model()->config.stacks[graph_stack(s)].max_heads();
     Rect rest = area;
     take_top(rest, 0, kTop);
     choose_included(s, take_top(rest, size::line, 10));
@@ -75,7 +75,7 @@ void draw_graph_list(Scene& s, Rect area) {
     Grid g{rest, lines * isize(blocks), across, wide, kLine, -kNumber, scroll};
     ui.clip(rows);
     for (int l = 0; l < isize(blocks); ++l)
-        for (int h = 0; h < heads; ++h) {
+        for (int h = 0; h < s.model()->config.heads(blocks[l]); ++h) {
             const int row = lines * l + h / across;
             if (!g.touches_row(row)) continue;
             if (h == 0) write(ui, g.row(row), kCaptionMono, ui.colors->t3, std::to_string(l));
@@ -115,7 +115,7 @@ const char* definition_of(const Rollout& r) {
 
 /// Says that a decoder also reads a source, which these shares leave out; "" elsewhere.
 std::string source_note(const Scene& s) {
-    return graph_stack(s) > 0 && s.model()->config.stacks[graph_stack(s)].cross
+    return graph_stack(s) > 0 && s.model()->config.stacks[graph_stack(s)].cross()
                ? " Only the target: what cross-attention brings from the source is not in it."
                : "";
 }

@@ -1,6 +1,7 @@
 #include "views/heat_map/heat_map.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/cast.h"
@@ -43,7 +44,8 @@ std::pair<int, int> range_in_sight(float hidden, float room, float cell, int cou
 void draw_values(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const Matrix& w = s.answer->picture->levels[0];
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const Colormap& map = shown_colormap(s);
+    const float least = s.is_mixing() ? 0.2f * s.answer->picture->largest : 0.10f;
     const Shades shades = shown_shades(s);
     const bool rows = s.session.preferences.queries == Axis::rows;
     const auto [top, bottom] = range_in_sight(l.y0, l.view.h, l.h, l.rows);
@@ -52,12 +54,12 @@ void draw_values(Scene& s, const MapLayout& l) {
     for (int r = top; r < bottom; ++r)
         for (int c = left; c < right; ++c) {
             const int q = rows ? r : c, k = rows ? c : r;
-            if (w(q, k) < 0.10f) continue;
+            if (is_masked(w(q, k)) || std::abs(w(q, k)) < least) continue;
             const float place = shades.place(w(q, k), s.answer->picture->row_largest(0, q));
             const bool dot = s.session.preferences.marks == Marks::dots;
             ui.text.draw_centered(l.middle_x(c), l.middle_y(r), kCaptionMono,
                                   dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
-                                  decimals(w(q, k), 2));
+                                  s.is_mixing() ? signed_number(w(q, k), 2) : decimals(w(q, k), 2));
         }
     ui.unclip();
 }
@@ -155,8 +157,8 @@ void draw_cells(Scene& s, const MapLayout& l) {
     const Shades shades = shown_shades(s);
     const Rect whole{l.x(0), l.y(0), entry * float(across), entry * float(down)};
     HeatmapDraw d;
-    d.style = {s.colors,
-               shades.brightest(1),
+    d.style = {s.is_mixing() ? ui.heat->texture_of(shown_colormap(s)) : s.colors,
+               s.is_mixing() ? 1 : shades.brightest(1),  // the texture holds places
                s.session.preferences.queries,
                as_vec4(ui.colors->bg1),
                as_vec4(ui.colors->hatch),
@@ -165,9 +167,10 @@ void draw_cells(Scene& s, const MapLayout& l) {
     d.row_largest = s.pictures.row_largest.id();
     d.across = across;
     d.down = down;
-    d.curve = shades.row().curve;
+    d.curve = s.is_mixing() ? Curve::straight : shades.row().curve;
+    d.diverges = s.is_mixing();
     d.by_row = shades.row().brightest == Brightest::row;
-    d.dots = s.session.preferences.marks == Marks::dots && l.w >= 4;
+    d.dots = s.session.preferences.marks == Marks::dots && l.w >= 4 && !s.is_mixing();
     d.gap = entry * ui.scale >= 12 ? 1 : 0;
     const Rect r = ui.pixels(whole);
     d.rect = {r.x, r.y, r.w, r.h};
@@ -234,7 +237,7 @@ void mark_unseen_cells(Scene& s, const MapLayout& l, std::optional<std::pair<int
     auto& seen = s.of<HeatMapState>().seen;
     const int first = rows ? l.column_at(l.view.x) : l.row_at(l.view.y),
               last = rows ? l.column_at(l.view.right()) : l.row_at(l.view.bottom());
-    const auto weight = [&](int key) { return s.answer->picture->at(cell->first, key); };
+    const auto weight = [&](int key) { return s.weight(cell->first, key); };
     const float y = rows ? between(l.middle_y(cell->first), l.view.y + kUnseenLine / 2,
                                    l.view.bottom() - kUnseenLine / 2)
                          : 0,

@@ -22,8 +22,7 @@ void draw_cell_of_column(Scene& s, Column& c, std::pair<int, int> cell) {
     take_left(line, write(ui, line, kBody, ui.colors->t3, " → "));
     write(ui, line, kBodyMono, ui.colors->t1, key);
     c.skip(kStep);
-    const float weight = s.answer->picture->at(cell.first, cell.second);
-    c.pair("weight", weight < 0 ? "masked" : number(s.weight(cell.first, cell.second), 3), true);
+    c.pair(s.is_mixing() ? "mixing" : "weight", s.weight_text(cell.first, cell.second), true);
 }
 
 /// Lists where the query looks, down to `bottom`.
@@ -37,7 +36,7 @@ void draw_row_of_column(Scene& s, Column& c, float bottom) {
     for (const Prediction& p : r->row) {
         if (c.y + kStep / 2 > bottom) return;
         Rect line = c.line();
-        const std::string weight = number(p.probability, 3);
+        const std::string weight = s.pattern_number(p.probability, 3);
         const ImU32 ink = p.id == r->cell.key ? s.ui.colors->accent_text : s.ui.colors->t1;
         const Rect value = take_right(line, s.ui.text.width(kCaptionMono, weight), gap::small);
         write(s.ui, line, kCaptionMono, ink, s.key_labels()[p.id]);

@@ -22,9 +22,9 @@ void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) 
         above{l.view.x, l.view.y - kNumberedNames, l.view.w, kNumberedNames};
     const Hit over = s.ui.over(down ? beside : above);
     const AttentionBlock block = s.model()->config.block(s.block());
-    offer_token_menu(s, over.hovered,
-                     {queries ? block.stack : block.key_stack(),
-                      down ? l.row_at(over.mouse.y) : l.column_at(over.mouse.x)});
+    offer_token_menu(
+        s, over.hovered,
+        {queries ? block.stack : block.key_stack, down ? l.row_at(over.mouse.y) : l.column_at(over.mouse.x)});
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, 
 
 void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
     const Shades shades = shown_shades(s);
-    ColorBar bar = weight_bar(colormap(s.session.preferences.colormap, s.ui.colors->dark), shades);
+    ColorBar bar = weight_bar(shown_colormap(s), shades);
     if (cell)
         bar.marked =
             shades.place(s.weight(cell->first, cell->second), s.answer->picture->largest_of_row(cell->first));
@@ -53,6 +53,16 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 
 namespace {
 
+/// "Gated delta net: its mixing matrix times the values, made of 4 tokens each, is z."
+std::string about_mixing(const Scene& s) {
+    const RecurrenceSpec& r = *s.model()->config.attention(s.block()).recurrence;
+    const std::string name = r.kind == RecurrenceSpec::Kind::delta_rule ? "Gated delta net" : "State space",
+                      made = r.kernel > 1 ? ", made of " + std::to_string(r.kernel) + " tokens each," : "";
+    return s.sentence()->trace->has_weights()
+               ? name + ": its mixing matrix times the values" + made + " is z."
+               : "A mixing matrix.";
+}
+
 /// States what rows sum to, and what is hatched or painted.
 std::string about_weights(const Scene& s, const MapLayout& l) {
     const HeadPicture& p = *s.answer->picture;
@@ -60,7 +70,8 @@ std::string about_weights(const Scene& s, const MapLayout& l) {
                dropped = p.sink_dropped, largest = p.group && p.group->by == Combine::max;
     const std::string line = s.session.preferences.queries == Axis::rows ? "row" : "column",
                       step = std::to_string(s.answer->picture->step);
-    const std::string sums = largest ? "Maximum over the heads; a " + line + " need not sum to 1."
+    const std::string sums = s.is_mixing() ? about_mixing(s) + " Its " + line + "s do not sum to 1."
+                             : largest     ? "Maximum over the heads; a " + line + " need not sum to 1."
                              : dropped
                                  ? "First token hidden; the rest of each " + line + " rescaled to sum to 1."
                                  : "Each " + line + " sums to 1.";

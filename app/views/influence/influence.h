@@ -115,7 +115,7 @@ void mask_word(Scene& scene, const ScoredPart& part);
 /// Returns whether a word is highlighted: on a page, the locked one.
 bool is_lit_word(const Scene& scene, const ScoredWords& words, int word);
 bool is_masked_word(const Scene& scene, const ScoredPart& part);
-/// Formats the explained value: "85.4 %", "3.21".
+/// Formats the explained value: "91.5 %", "3.21".
 std::string explained_value(const Scene& scene, const MetricValues& values);
 
 /// "Why ball?".

@@ -49,20 +49,31 @@ void draw_word_chip(Scene& s, Rect r, const ScoredWords& words, int i, float lar
     if (is_lit_word(s, words, i)) ui.frame(r, ui.colors->accent, 2, size::corner);
 }
 
-/// Draws a bar above its chip, and its value if large enough and free of the previous one.
-void draw_word_bar(Scene& s, Rect r, float zero, float score, float largest, float& free_from) {
-    Ui& ui = s.ui;
-    if (std::isnan(score)) return;
-    const float high = std::max(ui.line(), ui.snapped((kBarsHigh - kBarValue) * std::abs(score) / largest));
-    const ImU32 ink = score < 0 ? ui.colors->minus : ui.colors->plus;
-    ui.fill({r.x, zero - high, r.w, high}, ink);
+/// Returns the bar above a chip; empty without a score.
+Rect bar_above(Ui& ui, Rect chip, float score, float largest) {
+    const float high =
+        std::isnan(score)
+            ? 0
+            : std::max(ui.line(), ui.snapped((kBarsHigh - kBarValue) * std::abs(score) / largest));
+    return {chip.x, chip.y - gap::tight - high, chip.w, high};
+}
+
+/// Draws the values of bars that are large enough, where neither a bar nor another value stands.
+void draw_bar_values(Ui& ui, const ScoredWords& words, const std::vector<Rect>& bars, float largest) {
     constexpr float kWorthSaying = 0.09f;
-    if (std::abs(score) < kWorthSaying * largest) return;
-    const std::string value = signed_number(double(score), largest < 10 ? 3 : 2);
-    const float wide = ui.text.width(kCaptionMono, value), left = r.middle_x() - wide / 2;
-    if (left < free_from) return;
-    ui.text.draw(left, zero - high - kBarValue / 2, kCaptionMono, ink, value);
-    free_from = left + wide + gap::tight;
+    Rect last{};
+    for (int i = 0; i < isize(bars); ++i) {
+        const float score = bar_score(words, i);
+        if (std::isnan(score) || std::abs(score) < kWorthSaying * largest) continue;
+        const std::string value = signed_number(double(score), largest < 10 ? 3 : 2);
+        const float wide = ui.text.width(kCaptionMono, value);
+        const Rect place{bars[i].middle_x() - wide / 2, bars[i].y - kBarValue, wide, kBarValue};
+        const auto stands_there = [&](const Rect& bar) { return bar.h > 0 && overlap(bar, place); };
+        if (overlap(last, place) || std::any_of(bars.begin(), bars.end(), stands_there)) continue;
+        ui.text.draw(place.x, place.middle_y(), kCaptionMono, score < 0 ? ui.colors->minus : ui.colors->plus,
+                     value);
+        last = {place.x, place.y, place.w + gap::tight, place.h};
+    }
 }
 
 }  // namespace
@@ -74,16 +85,18 @@ float draw_word_bars(Scene& s, Rect area, const ScoredWords& words) {
     const bool bars = lines <= kLinesWithBars;
     const float step = bars ? kWordLine + kBarsHigh : kWordLine,
                 largest = (words.ranks_by_second() ? words.second_range : words.first_range).largest();
-    float free_from = area.x;
+    std::vector<Rect> above;
+    for (Rect& r : places) {
+        r.y = area.y + step * r.y + (bars ? kBarsHigh : 0) + gap::tight;
+        if (bars) above.push_back(bar_above(ui, r, bar_score(words, isize(above)), largest));
+    }
+    for (int i = 0; i < isize(above); ++i)
+        ui.fill(above[i], bar_score(words, i) < 0 ? ui.colors->minus : ui.colors->plus);
+    draw_bar_values(ui, words, above, largest);
     for (int i = 0; i < isize(places); ++i) {
-        Rect& r = places[i];
-        const float top = area.y + step * r.y, zero = top + (bars ? kBarsHigh : 0);
-        if (i > 0 && r.x == area.x) free_from = area.x;
-        r.y = zero + gap::tight;
-        if (bars) draw_word_bar(s, r, zero, bar_score(words, i), largest, free_from);
-        if (!ui.in_sight(r)) continue;
-        draw_word_chip(s, r, words, i, largest);
-        answer_word(s, words, i, r, "influence/part/" + std::to_string(i));
+        if (!ui.in_sight(places[i])) continue;
+        draw_word_chip(s, places[i], words, i, largest);
+        answer_word(s, words, i, places[i], "influence/part/" + std::to_string(i));
     }
     return step * float(lines);
 }

@@ -26,7 +26,7 @@ void draw_map_controls(Scene& s, Toolbar& bar) {
     if (state.maps == InfluenceMaps::hidden) {
         const InfluenceMapRequest request = influence_map_request(s);
         std::vector<std::string> layers;
-        for (int l = 0; l < c.stacks[request.stack].layers; ++l)
+        for (int l = 0; l < c.stacks[request.stack].depth(); ++l)
             layers.push_back("layer " + std::to_string(l));
         if (const int chosen = bar.choice("after", "influence/layer", layers, request.layer); chosen >= 0)
             state.layer = chosen + 1 == isize(layers) ? -1 : chosen;

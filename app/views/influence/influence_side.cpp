@@ -40,7 +40,7 @@ void list_cell(Scene& s, SidePanel& panel) {
     }
 }
 
-/// "99.4 % → 85.4 %", then the difference in each measure.
+/// "98.9 % → 69.5 %", then the difference in each measure.
 void list_left_out(Scene& s, SidePanel& panel, const ScoredWords& words, const ScoredWord& word) {
     if (!word.left) {
         if (words.first.found && words.first_method->method == InfluenceMethod::leave_out)

@@ -78,8 +78,7 @@ std::optional<std::pair<int, int>> cell_of_word(const Scene& s, const ScoredWord
                                                 const ScoredWord& word) {
     const AttentionBlock block = s.model()->config.block(s.block());
     const TokenScores& known = words.ranks_by_second() ? words.second : words.first;
-    if (!known.found || block.key_stack() != word.part.stack ||
-        block.stack + 1 != isize(s.sentence()->labels))
+    if (!known.found || block.key_stack != word.part.stack || block.stack + 1 != isize(s.sentence()->labels))
         return std::nullopt;
     const std::pair cell{known.found->metric.position, word.part.tokens.first};
     return cell.first >= 0 && s.holds(cell) ? std::optional(cell) : std::nullopt;
@@ -168,7 +167,7 @@ std::string headline(const Scene& s, const ScoredWords& words) {
            (falls ? " falls from " : " rises from ") + from_to;
 }
 
-/// "Then red 3 (90.9 %) and the 15 (96.0 %). No other word moves it by more than 2 points."
+/// "Then ball 4 (91.5 %) and red 3 (94.7 %). No other word moves it by more than 2 points."
 std::string next_words(const Scene& s, const ScoredWords& words) {
     constexpr int kNamed = 3;
     const float least = least_moved(s, words);

@@ -129,7 +129,7 @@ void play_on(Scene& s, int shown, int last) {
     s.ui.wake_after = float(std::max(0.02, state.next_step - now));
 }
 
-/// Returns the part of the shown step's picture has appeared, 0 … 1.
+/// Returns the share of the shown step's picture that has appeared, 0 … 1.
 float blended(Scene& s, int shown) {
     FollowView& view = s.of<LearnState>().follow;
     const double now = ImGui::GetTime();
@@ -313,7 +313,7 @@ std::vector<Command> follow_commands() {
         row({"follow play", "Follow a word: play", "in Follow a word: play, or pause", "Space"},
             play_or_pause, when_followed),
         moves_by("follow back", "Follow a word: previous step", step, "←", -1),
-        moves_by("follow next", "Follow a word: one step on", step, "→", 1),
+        moves_by("follow next", "Follow a word: next step", step, "→", 1),
         moves_by("follow first", "Follow a word: first step", end, "Home", -100),
         moves_by("follow last", "Follow a word: last step", end, "End", 100),
         row({"follow door", "Follow a word: explain this step",

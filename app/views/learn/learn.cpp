@@ -7,6 +7,7 @@
 #include "learn/page_request.h"
 #include "model/heads.h"
 #include "parts/controls.h"
+#include "parts/fold.h"
 #include "session/examples.h"
 #include "session/lesson.h"
 #include "views/learn/learn_page.h"
@@ -19,12 +20,12 @@ namespace {
 
 constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
-/// The choices that need another page: not the one that only turns its leaves.
+/// Returns the controls that need another page: all but the display control.
 std::vector<std::string> asked_words(const LearnState& state) {
     std::vector<std::string> out = state.words(state.shown());
-    const std::string leafs = state.shown().leafs;
-    if (!leafs.empty())
-        std::erase_if(out, [&](const std::string& word) { return word.starts_with(leafs + "="); });
+    const std::string display_control = state.shown().display_control;
+    if (!display_control.empty())
+        std::erase_if(out, [&](const std::string& word) { return word.starts_with(display_control + "="); });
     return out;
 }
 
@@ -114,10 +115,42 @@ float draw_first_question(Scene& s, float x, float y, float width, const std::st
 /// Draws the second question below a page once it is asked, and its finding once it is answered.
 float draw_second_question(Scene& s, float x, float y, float width, const std::string& station,
                            const learn::Page& page) {
+    if (isize(page.questions) < 2) return y;
     const Asked stands = asked(s.session, station, page, 1);
-    if (stands == Asked::not_asked) return y;
+    if (stands == Asked::not_asked) return draw_second_offer(s, x, y, width, station, page);
     y = draw_question(s, x, y + gap::section, width, station, page, 1) + gap::wide;
     return stands == Asked::covered ? y : y + learn::draw_finding(s.ui, {x, y}, width, page.questions[1]);
+}
+
+/// Draws a page's blocks: those that make its point, and the others below a fold that names how many there
+/// are; returns the bottom.
+float draw_page_blocks(Scene& s, learn::BlockPen& pen, Rect area, const learn::Page& page) {
+    Ui& ui = s.ui;
+    const std::span<const learn::Block> all = page.blocks;
+    const int count = isize(all), main = page.main > 0 ? std::min(page.main, count) : count;
+    float y = learn::draw_blocks(pen, all.first(ui.on_page() ? count : main), area.x, area.y, area.w);
+    if (main == count || ui.on_page()) return y;
+    y += gap::section;
+    ui.hairline(area.x, y, area.right(), y);
+    Rect line{area.x, y + gap::medium, area.w, size::chip};
+    const std::string rest = std::to_string(count - main);
+    const bool open = turn_fold(s, line, "learn/details", Begins::closed);
+    write(ui, line, kBody, ui.colors->t1,
+          "In detail, with formulas" + (open ? std::string() : ": " + rest + " more pictures and tables"));
+    y = line.bottom();
+    return open ? learn::draw_blocks(pen, all.subspan(main), area.x, y + gap::medium, area.w, main) : y;
+}
+
+/// Ends a page with its symbols in words, for those who do not know to hover over them.
+float draw_glossary(Scene& s, float x, float y, float width, const std::vector<learn::Symbol>& symbols) {
+    if (symbols.empty()) return y;
+    Ui& ui = s.ui;
+    y += gap::section;
+    ui.hairline(x, y, x + width, y);
+    y += gap::medium;
+    caption(ui, {x, y, width, size::line}, "The symbols of this page, in words");
+    y += size::line + gap::small;
+    return y + learn::draw_symbols(ui, {x, y}, std::min(width, 760.0f), symbols);
 }
 
 /// Ticks a station whose page was seen and whose question was answered.
@@ -126,25 +159,36 @@ void tick_station(const Scene& s, const std::string& station) {
     if (std::find(learned.begin(), learned.end(), station) == learned.end()) s.send("learn done", station);
 }
 
-/// Returns the page's bottom. `words`: the station's text stands on the page, below its finding.
-float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found, bool words) {
+/// Says what the station is about; returns the bottom.
+float draw_words_of(Scene& s, float x, float y, float width, const learn::Station& station) {
+    constexpr float kWidest = 900;
+    return y + s.ui.text.draw_wrapped(x, y, std::min(width, kWidest), kBody, s.ui.colors->t1,
+                                      learn::station_text(station.key).text);
+}
+
+/// Returns the page's bottom.
+float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
     const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
-    if (!s.ui.on_page() && asked(s.session, found.asked.station, page, 0) == Asked::covered)
-        return draw_cover(s, x, draw_question(s, x, y, width, found.asked.station, page, 0) + gap::section,
-                          width, page.questions[0]);
-    if (!s.ui.on_page()) tick_station(s, found.asked.station);
+    const bool covered = !ui.on_page() && asked(s.session, found.asked.station, page, 0) == Asked::covered;
+    if (!ui.on_page()) y = draw_words_of(s, x, y, width, station) + gap::wide;
+    if (covered) {
+        y = draw_question(s, x, y, width, found.asked.station, page, 0) + gap::section;
+        return draw_cover(s, x, y, width, page.questions[0]);
+    }
+    if (!ui.on_page()) tick_station(s, found.asked.station);
     if (!page.questions.empty()) y = draw_first_question(s, x, y, width, found.asked.station, page);
-    if (words) y = draw_station_words(s, x, y, width, station) + gap::small;
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
     pen.symbols = page.symbols;
     if (!ui.on_page()) pen.focused = s.session.selection.focused();
-    float end = learn::draw_blocks(pen, page.blocks, x, y, width);
-    if (!ui.on_page() && isize(page.questions) > 1)
+    float end = draw_page_blocks(s, pen, {x, y, width, 0}, page);
+    if (!ui.on_page()) {
         end = draw_second_question(s, x, end, width, found.asked.station, page);
+        end = draw_glossary(s, x, end, width, page.symbols);
+    }
     if (pen.typed) set_cell(s, page, *pen.typed);
     if (pen.pointed) s.point_at(pen.pointed);
     if (pen.pressed) press_cell(s, *pen.pressed);
@@ -163,13 +207,20 @@ void show_focus(Scene& s, Rect area, LearnState& state) {
     s.ui.wake_after = 0.01f;
 }
 
+/// Takes the bottom of an area for Back and Next if it has room for them; no height: the page ends with them.
+Rect station_foot(Rect& area) {
+    constexpr float kFoot = 56, kLeastHigh = 560;
+    return inset(take_bottom(area, area.h >= kLeastHigh ? kFoot : 0), size::center_pad, 0);
+}
+
 void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn::Station& station,
-               bool narrow, bool words) {
+               bool narrow) {
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
     const bool stays = !narrow && area.h > 480;  // controls do not scroll with the page
     const learn::Page* page = found ? found->answer.page.get() : nullptr;
     const bool covered = page && asked(s.session, found->asked.station, *page, 0) == Asked::covered;
+    const Rect foot = station_foot(area);
     float top = area.y;
     if (stays && !covered) top = draw_station_controls(s, area, top, station, page);
     const Rect below{area.x, top, area.w, area.bottom() - top};
@@ -177,10 +228,11 @@ void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn
     const float begin = below.y - state.seen.y;
     float y = begin + 16;
     if (!stays && !covered) y = draw_station_controls(s, area, y - 8, station, page) + 16;
-    if (found) y = draw_answer(s, area, y, *found, words);
-    y = draw_foot(s, area.x + size::center_pad, y + gap::section, area.w - 2 * size::center_pad, page);
+    if (found) y = draw_answer(s, area, y, *found);
+    if (foot.h == 0) y = draw_foot(s, foot.x, y + gap::section, foot.w);
     ui.end_scroll_area();
     scrolled(ui, below, y + 24 - begin, state.seen);
+    if (foot.h > 0) draw_foot(s, foot.x, foot.y, foot.w);
     show_focus(s, below, state);
 }
 
@@ -189,20 +241,17 @@ std::vector<Question> ask_learn(const Scene& s) { return {page_request(s.session
 /// Draws a page that is a thread, with Back and Next at its foot.
 void draw_thread(Scene& s, Rect area, const learn::Station& station, const learn::Thread& thread,
                  bool narrow) {
-    constexpr float kFoot = 56, kLeastHigh = 560;
     if (narrow) draw_choice(s, take_top(area, kTitleRow), station);
-    if (area.h >= kLeastHigh) {
-        const Rect foot = take_bottom(area, kFoot);
-        draw_foot(s, foot.x + size::center_pad, foot.y, foot.w - 2 * size::center_pad, nullptr);
-    }
+    const Rect foot = station_foot(area);
     draw_follow(s, area, thread, !narrow);
+    if (foot.h > 0) draw_foot(s, foot.x, foot.y, foot.w);
 }
 
 void draw_learn(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
     const auto* found = s.found<PageRequest>();
     if (s.ui.on_page()) {
-        if (found) draw_answer(s, area, area.y, *found, false);
+        if (found) draw_answer(s, area, area.y, *found);
         return;
     }
     const learn::Station& station = found ? *learn::find_station(found->asked.station) : state.shown();
@@ -214,9 +263,8 @@ void draw_learn(Scene& s, Rect area) {
     }
     const bool narrow = area.w < kNarrow || open_lesson_of(s.session);  // a lesson has its own list
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
-    bool words = true;  // on the page, because the list has no room for them
     if (!narrow) {
-        words = !draw_station_list(s, {area.x, area.y, left, area.h});
+        draw_station_list(s, {area.x, area.y, left, area.h});
         s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());
     }
     const Rect right{area.x + left, area.y, area.w - left, area.h};
@@ -226,7 +274,7 @@ void draw_learn(Scene& s, Rect area) {
         draw_choice(s, right, station);
     else
         draw_title(s, right, station, found ? &found->answer : nullptr);
-    draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow, words);
+    draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow);
 }
 
 std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool) {

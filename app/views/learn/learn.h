@@ -49,12 +49,9 @@ void type_sample(CommandContext& context);
 /// Replaces the image of a station that shows one.
 bool learn_takes_picture(Session& session, const std::string& path);
 
-/// Lists the stations, and the shown station's text if it fits; returns true if it does.
-bool draw_station_list(Scene& scene, Rect area);
+void draw_station_list(Scene& scene, Rect area);
 /// Leaves Learn and opens the card of things to try.
 void send_tries(const Scene& scene);
-/// Draws the station's text and symbols from (x, y) down; returns their bottom.
-float draw_station_words(Scene& scene, float x, float y, float width, const learn::Station& station);
 /// Draws controls and experiments in rows from y down; returns their bottom. `page`: null until known.
 float draw_station_controls(Scene& scene, Rect area, float y, const learn::Station& station,
                             const learn::Page* page);
@@ -63,8 +60,11 @@ float draw_question(Scene& scene, float x, float y, float width, const std::stri
                     const learn::Page& page, int number);
 /// Draws what covers the page until its question is answered; returns the bottom.
 float draw_cover(Scene& scene, float x, float y, float width, const learn::PageQuestion& question);
-/// Draws what follows the page: its second question, Back and Next; returns the bottom.
-float draw_foot(Scene& scene, float x, float y, float width, const learn::Page* page);
+/// Offers a page's second question, if it has one that is not asked; returns the bottom.
+float draw_second_offer(Scene& scene, float x, float y, float width, const std::string& station,
+                        const learn::Page& page);
+/// Draws Back and Next; returns the bottom.
+float draw_foot(Scene& scene, float x, float y, float width);
 /// Counts the guesses of all stations; returns the bottom.
 float draw_guesses(Scene& scene, float x, float y, float width);
 /// Sets a grid's numbers after one of them was typed.

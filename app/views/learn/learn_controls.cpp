@@ -6,6 +6,7 @@
 
 #include "learn/controls.h"
 #include "paint/toolbar.h"
+#include "parts/fold.h"
 #include "session/commands/try_out.h"
 #include "views/learn/learn.h"
 
@@ -14,6 +15,8 @@ namespace headlight {
 namespace {
 
 constexpr float kControlLine = 40, kTrack = 96, kValue = 64, kText = 220;
+constexpr float kLowStation = 640;
+constexpr size_t kFewControls = 3;
 constexpr double kPlaySeconds = 0.8;
 
 /// Maps a range to a slider: logarithmic if it spans more than a factor of 128.
@@ -98,7 +101,6 @@ public:
 
     void tries() {
         if (text_.tries.empty()) return;
-        bar_.new_line();
         const std::string word = "Try";
         bar_.say(kCaption, bar_.ui.colors->t3, word, gap::small);
         const float room = room_ - bar_.ui.text.width(kCaption, word) - 2 * gap::wide;
@@ -110,6 +112,15 @@ public:
                 s_.send("try", one.command);
             explain(path, on ? "Active; click again to undo." : "Click to apply; click again to undo.");
         }
+    }
+    void new_line() { bar_.new_line(); }
+    /// In a low window many controls are shown once they are asked for; returns whether they are.
+    bool opened() {
+        const std::string fold = "learn/controls";
+        const bool open = is_open(s_, fold, Begins::closed);
+        if (bar_.press("fold/" + fold, "Controls", open).clicked) turn(s_, fold);
+        explain("fold/" + fold, "Shows this station’s controls, or hides them.");
+        return open;
     }
     void reset() {
         if (bar_.link("learn/reset", "Reset")) s_.send("learn reset");
@@ -139,8 +150,9 @@ private:
     }
     void set(const std::string& key, const std::string& value, bool joins = false) {
         const learn::Idle* sleeps = idle(key);
-        if (sleeps) s_.send("learn set", sleeps->makes_count, joins);
-        s_.send("learn set", key + "=" + value, joins || sleeps);
+        const bool wakes = sleeps && !sleeps->makes_count.empty();
+        if (wakes) s_.send("learn set", sleeps->makes_count, joins);
+        s_.send("learn set", key + "=" + value, joins || wakes);
     }
     /// Joins all values of a drag or of Play into one step of undo.
     void go_on_to(const std::string& key, const std::string& value) {
@@ -219,8 +231,12 @@ float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& 
     ControlRow row(s, {area.x + pad, y + gap::close, area.w - 2 * pad, kControlLine}, station, page);
     const std::vector<std::string> words = s.of<LearnState>().words(station);
     std::any state = learn::state_of(station, words);
-    station.visit(state, row);
-    row.tries();
+    row.tries();  // in words, before the controls and their symbols
+    const bool folds =
+        area.h < kLowStation && learn::station_text(station.key).controls.size() > kFewControls;
+    const bool shown = !folds || row.opened();
+    row.new_line();
+    if (shown) station.visit(state, row);
     if (!words.empty() || trial_is_active(s.session))
         row.reset();  // last, so that nothing moves under the pointer
     const float bottom = row.bottom() + gap::tight;

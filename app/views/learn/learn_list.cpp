@@ -1,4 +1,4 @@
-// Lists the stations, and draws a station's text and symbols.
+// Lists the stations.
 #include <algorithm>
 
 #include "parts/controls.h"
@@ -9,8 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kStationRow = 28, kNumber = 26, kSign = 26;
-constexpr float kTextRoom = 230;          // height of a text
+constexpr float kStationRow = 28, kNumber = 26;
 constexpr float kGuessRoom = 110;         // height of the count of guesses
 constexpr const char* kApart = "follow";  // stands above the numbered stations
 
@@ -23,7 +22,7 @@ bool is_learned(const Scene& s, const learn::Station& station) {
 void draw_station_end(Scene& s, Rect& line, const learn::Station& station, ImU32 ink) {
     Ui& ui = s.ui;
     if (is_learned(s, station)) {
-        const ImVec2 c = take_right(line, 14, gap::small).middle();
+        const ImVec2 c = take_right(line, 14, gap::close).middle();  // the longest title fits beside it
         const ImVec2 tick[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 6, c.y - 4}};
         return ui.polyline(tick, ink, 1.5f);
     }
@@ -43,7 +42,7 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
     if (shown || h.hovered) ui.fill(r, shown ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     const ImU32 ink = shown ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2;
     Rect line = r;
-    write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, shown ? ink : ui.colors->t3,
+    write(ui, take_left(line, kNumber, gap::small), kCaptionMono, shown ? ink : ui.colors->t3,
           number ? std::to_string(number) : "▸", Flush::right);
     take_right(line, gap::small);
     draw_station_end(s, line, station, shown ? ink : ui.colors->t2);
@@ -59,7 +58,7 @@ void draw_tries_row(Scene& s, Rect r) {
     const Hit h = ui.control("learn/tries", r);
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
     Rect line = r;
-    write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, ui.colors->t3, "→", Flush::right);
+    write(ui, take_left(line, kNumber, gap::small), kCaptionMono, ui.colors->t3, "→", Flush::right);
     write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Things to try");
     ui.tooltip("learn/tries", h, "Shows things to try, below the views.");
     if (h.clicked) send_tries(s);
@@ -89,26 +88,6 @@ float draw_station_rows(Scene& s, Rect area, float y, int shown) {
     return y + kStationRow;
 }
 
-/// Draws the symbols as small boxes with their meaning as tooltip.
-float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText& text) {
-    if (text.symbols.empty()) return y;
-    Rect rest{x, y, width, 0};
-    caption(ui, take_top(rest, size::line, gap::tight), "Symbols (hover for meaning)");
-    Rect line = take_top(rest, kSign, gap::tight);
-    for (const learn::Symbol& symbol : text.symbols) {
-        const Chip chip{ui.text.fitted(kCaptionMono, symbol.sign, width - gap::large), ui.colors->t1};
-        const float wide = chip_width(ui, chip);
-        if (wide > line.w) line = take_top(rest, kSign, gap::tight);
-        const Rect r = take_left(line, wide, gap::close);
-        const std::string path = "learn/sign/" + symbol.sign;
-        const Hit h = ui.hit(path, r);
-        ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-        draw_chip(ui, r, chip);
-        ui.tooltip(path, h, symbol.sign + ": " + symbol.meaning);
-    }
-    return rest.y + gap::tight;
-}
-
 }  // namespace
 
 void send_tries(const Scene& s) {
@@ -116,16 +95,7 @@ void send_tries(const Scene& s) {
     s.send("back");
 }
 
-float draw_station_words(Scene& s, float x, float y, float width, const learn::Station& station) {
-    Ui& ui = s.ui;
-    const learn::StationText& text = learn::station_text(station.key);
-    caption(ui, {x, y, width, gap::large}, "What to look for");
-    y += gap::wide;
-    y += ui.text.draw_wrapped(x, y, width, kBody, ui.colors->t1, text.text) + gap::large;
-    return draw_signs(ui, x, y, width, text);
-}
-
-bool draw_station_list(Scene& s, Rect area) {
+void draw_station_list(Scene& s, Rect area) {
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
     const auto stations = learn::stations();
@@ -144,16 +114,9 @@ bool draw_station_list(Scene& s, Rect area) {
         const bool follows = std::string_view(stations[shown].key) == kApart;
         y = (follows ? draw_story_card : draw_guesses)(s, inside.x, y + gap::medium, inside.w);
     }
-    const bool room = area.h >= listed + kGuessRoom + kTextRoom;
-    if (room) {
-        y += gap::medium;
-        ui.hairline(inside.x, y, inside.right(), y);
-        y = draw_station_words(s, inside.x, y + gap::medium, inside.w, stations[shown]);
-    }
     y = draw_lesson_shelf(s, inside.x, y, inside.w);
     ui.end_scroll_area();
     state.list_scroll = scrolled(ui, below, y + state.list_scroll - below.y, state.list_scroll);
-    return room;
 }
 
 }  // namespace headlight

@@ -18,19 +18,6 @@ struct LearnSheet {  // lengths in points
     float width = 0, zoom = 1;
 };
 
-/// Lists the page's symbols, one per line; returns their bottom.
-float draw_symbols(Ui& ui, float y, const LearnSheet& sheet) {
-    std::vector<std::string> signs;
-    for (const Symbol& symbol : sheet.page->symbols) signs.push_back(symbol.sign);
-    const float meanings = kPad + widest_of(ui, kCaptionMono, signs) + 16;
-    for (const Symbol& symbol : sheet.page->symbols) {
-        ui.text.draw(kPad, y + 10, kCaptionMono, ui.colors->t1, symbol.sign);
-        y += 4 + ui.text.draw_wrapped(meanings, y + 2, sheet.width - kPad - meanings, kCaption, ui.colors->t2,
-                                      symbol.meaning);
-    }
-    return y;
-}
-
 /// Returns the total height.
 float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     const std::string& title = sheet.style.title == "auto" ? sheet.text.title : sheet.style.title;
@@ -49,7 +36,8 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
         if (const float high = draw_finding(ui, {kPad, y}, sheet.width - 2 * kPad, question)) y += high + 20;
     BlockPen pen{ui, colormap(sheet.style.colormap, false)};
     y = draw_blocks(pen, sheet.page->blocks, kPad, y, sheet.width - 2 * kPad);
-    if (sheet.style.caption == "auto" && !sheet.page->symbols.empty()) y = draw_symbols(ui, y + 20, sheet);
+    if (sheet.style.caption == "auto" && !sheet.page->symbols.empty())
+        y += 20 + draw_symbols(ui, {kPad, y + 20}, sheet.width - 2 * kPad, sheet.page->symbols);
     return y + kPad;
 }
 

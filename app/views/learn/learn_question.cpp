@@ -8,7 +8,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kCardHigh = 88, kCardGap = 16, kCardCorner = 6, kLeastCard = 190, kKey = 20, kCoverHigh = 260;
+constexpr float kCardHigh = 88, kCardGap = 16, kCardCorner = 6, kLeastCard = 190, kCardKey = 20,
+                kCoverHigh = 260, kBoxWide = 360;
 constexpr size_t kMaxColumns = 128;  // beyond, the covered picture is one frame
 
 /// Holds how one card is drawn.
@@ -25,7 +26,7 @@ void draw_tick_at(Ui& ui, ImVec2 c, ImU32 ink) {
 
 /// Draws the key that chooses a card; after the answer a tick, a ring, or the number.
 void draw_card_mark(Ui& ui, const CardLook& look) {
-    const Rect key{look.place.x + gap::large, look.place.y + gap::large + 4, kKey, kKey};
+    const Rect key{look.place.x + gap::large, look.place.y + gap::large + 4, kCardKey, kCardKey};
     if (!look.covered && look.right) return draw_tick_at(ui, key.middle(), ui.colors->accent);
     if (!look.covered && look.guessed) return ui.ring(key.middle(), 6, ui.colors->t1, 2);
     if (look.covered) ui.frame(key, ui.colors->l2, 1, size::corner);
@@ -46,8 +47,8 @@ void draw_card_box(Ui& ui, const CardLook& look, bool hovered) {
 
 /// Draws the card's label, its number once it is known, and its reason.
 void draw_card_words(Ui& ui, const CardLook& look, const learn::GuessCard& card) {
-    Rect inside{look.place.x + gap::large + kKey + gap::medium, look.place.y + gap::medium,
-                look.place.w - 2 * gap::large - kKey - gap::medium, look.place.h - 2 * gap::medium};
+    Rect inside{look.place.x + gap::large + kCardKey + gap::medium, look.place.y + gap::medium,
+                look.place.w - 2 * gap::large - kCardKey - gap::medium, look.place.h - 2 * gap::medium};
     const ImU32 quiet = look.covered || look.right || look.guessed ? ui.colors->t1 : ui.colors->t2;
     Rect line = take_top(inside, 28, gap::tight);
     if (!look.covered && !card.shown.empty())
@@ -117,6 +118,13 @@ void mark_asker(Ui& ui, Rect label, const std::string& word) {
     write(ui, label, kCaptionMono, ui.colors->accent_text, word, Flush::center);
 }
 
+/// Returns the width of the covered picture.
+float covered_width(float room, const learn::PageQuestion& question) {
+    constexpr float kWidestColumn = 120;
+    const size_t columns = question.columns.size();
+    return columns == 0 || columns > kMaxColumns ? room : std::min(room, kWidestColumn * float(columns));
+}
+
 /// Draws the empty columns of the picture, and their labels; returns the bottom.
 float draw_empty_columns(Ui& ui, Rect r, const learn::PageQuestion& question) {
     const std::vector<std::string>& columns = question.columns;
@@ -124,7 +132,7 @@ float draw_empty_columns(Ui& ui, Rect r, const learn::PageQuestion& question) {
         dashed_frame(ui, {r.x, r.y, r.w, kCoverHigh});
         return r.y + kCoverHigh;
     }
-    const float step = std::min(90.0f, r.w / float(columns.size())),
+    const float step = covered_width(r.w, question) / float(columns.size()),
                 top = r.y + learn::column_labels_height(ui, columns, step);
     learn::draw_column_labels(ui, r.x, top, step, columns);
     constexpr float kLevelLabels = 24;  // slanted ones are higher
@@ -171,9 +179,9 @@ float draw_cover(Scene& s, float x, float y, float width, const learn::PageQuest
     caption(ui, {x, y, width, size::line}, "What you will see");
     y += size::line + gap::tight;
     y += ui.text.draw_wrapped(x, y, width, kBody, ui.colors->t2, question.will_see) + gap::wide;
-    const float bottom = draw_empty_columns(ui, {x, y, width, 0}, question);
-    const Rect card = square_at({x + width / 2, bottom - kCoverHigh / 2}, 0);
-    const Rect box{card.x - std::min(180.0f, width / 2), card.y - 36, std::min(360.0f, width), 72};
+    const float bottom = draw_empty_columns(ui, {x, y, width, 0}, question),
+                middle = std::max(covered_width(width, question), kBoxWide) / 2;
+    const Rect box{x + middle - kBoxWide / 2, bottom - kCoverHigh / 2 - 36, std::min(kBoxWide, width), 72};
     ui.fill(box, ui.colors->bg2, kCardCorner);
     ui.frame(box, ui.colors->l2, 1, kCardCorner);
     write(ui, {box.x, box.y + 12, box.w, 24}, kBody, ui.colors->t1, "Covered until you answer",
@@ -189,8 +197,31 @@ float draw_cover(Scene& s, float x, float y, float width, const learn::PageQuest
     return y + size::line;
 }
 
-float draw_foot(Scene& s, float x, float y, float width, const learn::Page* page) {
-    constexpr float kButtonWide = 112;
+namespace {
+
+constexpr float kFootButton = 112;
+
+}  // namespace
+
+float draw_second_offer(Scene& s, float x, float y, float width, const std::string& station,
+                        const learn::Page& page) {
+    Ui& ui = s.ui;
+    if (isize(page.questions) < 2 || asked(s.session, station, page, 1) != Asked::not_asked) return y;
+    y += gap::section;
+    ui.hairline(x, y, x + width, y);
+    Rect row{x, y + gap::medium, width, size::button};
+    if (ui.button("learn/ask second", take_right(row, kFootButton, gap::large), "Ask me")) {
+        s.leave_text();
+        s.send("learn ask", "2");
+    }
+    const std::string count = "Question 2 of " + std::to_string(page.questions.size());
+    write(ui, take_left(row, ui.text.width(kCaption, count), gap::wide), kCaption, ui.colors->t3, count);
+    const float high =
+        ui.text.draw_wrapped(row.x, row.y + gap::close, row.w, kBody, ui.colors->t1, page.questions[1].text);
+    return row.y + std::max(row.h, high + gap::close);
+}
+
+float draw_foot(Scene& s, float x, float y, float width) {
     Ui& ui = s.ui;
     const LearnState& state = s.of<LearnState>();
     ui.hairline(x, y, x + width, y);
@@ -201,20 +232,12 @@ float draw_foot(Scene& s, float x, float y, float width, const learn::Page* page
         s.send(command);
     };
     const bool first = state.station == stations.front().key, last = state.station == stations.back().key;
-    const Rect next = take_right(row, kButtonWide, gap::medium),
-               back = take_right(row, kButtonWide, gap::wide);
-    if (!last && ui.button("learn/next", next, "Next ›", Ui::Look::primary)) go("next station");
+    const std::string onward = first ? "Next station ›" : "Next ›";  // the first has steps of its own
+    const float wide = std::max(kFootButton, ui.text.width(kBody, onward) + 2 * gap::large);
+    const Rect next = take_right(row, wide, gap::medium), back = take_right(row, kFootButton, gap::wide);
+    const Ui::Look look = first ? Ui::Look::normal : Ui::Look::primary;
+    if (!last && ui.button("learn/next", next, onward, look)) go("next station");
     if (!first && ui.button("learn/previous", last ? next : back, "‹ Back")) go("previous station");
-    if (!page || isize(page->questions) < 2) return row.bottom();
-    if (asked(s.session, state.station, *page, 1) != Asked::not_asked) return row.bottom();
-    if (ui.button("learn/ask second", take_right(row, kButtonWide, gap::large), "Ask me")) {
-        s.leave_text();
-        s.send("learn ask", "2");
-    }
-    Rect text = row;
-    const std::string count = "Question 2 of " + std::to_string(page->questions.size());
-    write(ui, take_left(text, ui.text.width(kCaption, count), gap::wide), kCaption, ui.colors->t3, count);
-    write(ui, text, kBody, ui.colors->t1, page->questions[1].text);
     return row.bottom();
 }
 

@@ -18,86 +18,32 @@ namespace headlight {
 
 namespace {
 
-constexpr float kColumn = 64, kWidestColumn = 120, kRow = 28, kHighestRow = 44, kLowestRow = 22,
-                kLayerNames = 88, kPaging = 152;
-
-/// Returns the explained position: the metric's if chosen, else the focused query if it is of the stack that
-/// predicts, else the last.
-int lens_position(const Scene& s) {
-    const int chosen = s.session.document.metric.metric.position;
-    if (chosen >= 0 && !s.session.selection.hovered.cell) return std::min(chosen, output_size(s) - 1);
-    const auto cell = s.shown_cell();
-    const bool of_output = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
-    return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
-}
-
-/// Shows positions from `first` on.
-struct LensGrid : Grid {
-    int first = 0;
-    int position(int column) const { return first + column; }
-};
-
-/// Fits the number of positions to the width, and scrolls to a newly explained one.
-void follow_position(Scene& s, float room) {
-    auto& state = s.of<LensState>();
-    state.columns = std::clamp(int(room / kColumn), 1, output_size(s));
-    if (const int position = lens_position(s);
-        state.followed != position && !s.session.selection.hovered.cell) {
-        state.followed = position;
-        state.seen.x = std::clamp(state.seen.x, float(position - state.columns + 1), float(position));
-    }
-}
+constexpr float kRow = 28, kHighestRow = 44;
+constexpr TokenCells kCells{
+    .least_wide = 64, .widest = 120, .least_high = 22, .highest = kHighestRow, .names = 88};
 
 /// Scrolls a deep model to its last layers, where the answer forms.
 void open_at_end(LensState& state, int rows) {
     if (std::exchange(state.layers, rows) != rows) state.seen.y = state.parts_hidden = 1e9f;
 }
 
-LensGrid arrange(Scene& s, Rect area, int rows) {
-    Ui& ui = s.ui;
-    auto& state = s.of<LensState>();
-    Rect cells = area;
-    take_left(cells, kLayerNames);
-    open_at_end(state, rows);
-    follow_position(s, cells.w);
-    LensGrid g;
-    g.rows = rows;
-    g.columns = state.columns;
-    g.w = std::min(cells.w / float(g.columns), kWidestColumn);
-    g.h = std::clamp(cells.h / float(rows), kLowestRow, kHighestRow);
-    const float whole = g.h * std::floor(cells.h / g.h + 0.01f);  // whole rows only
-    g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(whole, g.h * float(rows))};
-    scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
-    scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.seen);
-    state.seen.wide = float(g.columns) + state.seen.across;  // so that a page is the positions in sight
-    g.first = state.first();
-    g.y0 = state.seen.y;
-    return g;
-}
-
-void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
-    Ui& ui = s.ui;
-    const auto& labels = output_labels(s);
-    TokenAxis above{
-        [&](int i) { return ui.text.fitted(kCaptionMono, labels[g.position(i)], g.w - gap::close); }};
-    above.number = [&](int i) { return std::to_string(g.position(i)); };
-    above.lit = position - g.first;
-    above.draw_columns(ui, g);
+void draw_grid_labels(Scene& s, const TokenGrid& g, int position) {
+    draw_token_names(s, g, position);
     TokenAxis beside{
         [](int i) { return i == 0 ? std::string("embeddings") : "layer " + std::to_string(i - 1); }};
-    beside.ink = [&](int) { return ui.colors->t3; };
-    beside.room = kLayerNames;
+    beside.ink = [&](int) { return s.ui.colors->t3; };
+    beside.room = kCells.names;
     beside.font = kCaption;
-    beside.draw_rows(ui, g);
+    beside.draw_rows(s.ui, g);
 }
 
 /// Returns the prediction of a cell; null until it is known.
-const Prediction* prediction_at(const LensGrid& g, const Lens& lens, int row, int column) {
+const Prediction* prediction_at(const TokenGrid& g, const Lens& lens, int row, int column) {
     const int at = g.position(column) - lens.first;
     return at >= 0 && at < isize(lens.top[row]) ? &lens.top[row][at] : nullptr;
 }
 
-void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
+void draw_grid(Scene& s, const TokenGrid& g, const Lens& lens, int position) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     Matrix places(g.rows, g.columns);
@@ -121,19 +67,13 @@ void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
     ui.unclip();
 }
 
-void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
+void answer_grid(Scene& s, const TokenGrid& g, const Lens& lens) {
     Ui& ui = s.ui;
     const Hit h =
         ui.hit("lens/grid", {g.view.x, g.view.y - kNumberedNames, g.view.w, g.view.h + kNumberedNames});
     if (!h.hovered) return;
     const auto [row, column] = g.at(h.mouse);
-    const int at = g.position(column);
-    const bool queries = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
-    if (queries && at < s.queries()) s.point_at(std::pair{at, s.strongest_key(at)});
-    if (queries && h.clicked) lock_token(s, at);
-    offer_token_menu(s, h.mouse.y < g.view.y, {isize(s.sentence()->labels) - 1, at});
-    if (h.clicked && s.session.document.metric.metric.position >= 0)
-        s.send("metric position", std::to_string(at));
+    const int at = answer_position(s, g, h);
     const Prediction* p = g.view.contains(h.mouse) ? prediction_at(g, lens, row, column) : nullptr;
     if (!p) return;
     ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h,
@@ -143,7 +83,7 @@ void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
 }
 
 /// Describes the grid as fully as fits, after the layers in sight if some are not.
-std::string lens_caption(const Scene& s, const LensGrid& g, float room) {
+std::string lens_caption(const Scene& s, const TokenGrid& g, float room) {
     std::string seen;
     if (g.view.h < g.whole().h - 1) {
         const auto name = [](int row) {
@@ -160,14 +100,6 @@ std::string lens_caption(const Scene& s, const LensGrid& g, float room) {
                            room);
 }
 
-void draw_paging(Scene& s, Rect line, const LensGrid& g) {
-    const int n = output_size(s);
-    if (g.columns >= n) return;
-    if (s.ui.link("lens/later", line.right(), line.middle_y(), "later ›")) s.send("page right");
-    const float earlier = line.right() - s.ui.text.width(kCaption, "later ›") - gap::large;
-    if (s.ui.link("lens/earlier", earlier, line.middle_y(), "‹ earlier")) s.send("page left");
-}
-
 /// The grid's share of the height: most of it where no map of parts follows.
 float share_of_grid(const Scene& s) {
     const auto* found = s.found<AttributionRequest>();
@@ -178,7 +110,7 @@ float share_of_grid(const Scene& s) {
 
 std::vector<Question> ask_lens(const Scene& s) {
     constexpr int kListed = 16;
-    AttributionRequest explained{lens_position(s), -1, kListed};
+    AttributionRequest explained{explained_position(s), -1, kListed};
     if (const auto pointed = s.session.selection.hovered.token)
         explained.token = *pointed;
     else
@@ -190,18 +122,19 @@ void draw_lens(Scene& s, Rect area) {
     const auto* found = s.found<LensRequest>();
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
-    const int rows = isize(lens.top), position = lens_position(s);
+    const int rows = isize(lens.top), position = explained_position(s);
     Rect rest = inset(area, size::center_pad, 0);
     Rect head = take_top(rest, size::view_header);
     take_top(rest, kNumberedNames, gap::tight);
     take_right(rest, size::center_pad);
     rest.h =
         std::min(std::max(kRow * 3, area.y + area.h * share_of_grid(s) - rest.y), kHighestRow * float(rows));
-    const LensGrid g = arrange(s, rest, rows);
+    open_at_end(s.of<LensState>(), rows);
+    const TokenGrid g = arrange_tokens(s, rest, rows, s.of<LensState>(), kCells);
     answer_grid(s, g, lens);
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);
-    draw_paging(s, take_right(head, kPaging), g);
+    draw_token_pages(s, take_right(head, kTokenPagesRoom), g, "lens");
     write(s.ui, head, kCaption, s.ui.colors->t2, lens_caption(s, g, head.w));
     const float below = g.view.bottom() + gap::wide;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});

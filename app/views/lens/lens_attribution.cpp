@@ -47,9 +47,9 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
     const int stack = isize(c.stacks) - 1;
-    for (int layer = 0; layer < c.stacks.back().layers; ++layer)
+    for (int layer = 0; layer < c.stacks.back().depth(); ++layer)
         for (const int block : c.blocks_of(stack, layer)) out.blocks.push_back(block);
-    out.heads = c.stacks.back().heads;
+    out.heads = c.stacks.back().max_heads();
     out.values = Matrix::Constant(out.blocks.size(), out.heads + 2, std::numeric_limits<float>::quiet_NaN());
     const auto put = [&](int block, int column, const LogitPart& p, bool given) {
         const Index row = std::find(out.blocks.begin(), out.blocks.end(), block) - out.blocks.begin();

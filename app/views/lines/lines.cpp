@@ -104,7 +104,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && !queries) s.pointed.key = i;
         if (h.clicked && queries) lock_token(s, i);
         const AttentionBlock block = s.model()->config.block(s.block());
-        offer_token_menu(s, h.hovered, {queries ? block.stack : block.key_stack(), i});
+        offer_token_menu(s, h.hovered, {queries ? block.stack : block.key_stack, i});
     }
 }
 

@@ -16,12 +16,13 @@ namespace {
 
 constexpr float kAbovePicture = 72, kUnder = 190, kClass = 26, kOverlayLeast = 96, kOverlayMore = 110;
 
-/// Token 0 is the class token; patches follow.
+/// Token 0 is the class token; registers may follow, then the patches from token `first` on.
 struct Patches : Grid {
-    Rect patch(int token) const { return cell((token - 1) / columns, (token - 1) % columns); }
+    int first = 1;
+    Rect patch(int token) const { return cell((token - first) / columns, (token - first) % columns); }
     int token_at(ImVec2 place) const {
         const auto [row, column] = at(place);
-        return 1 + row * columns + column;
+        return first + row * columns + column;
     }
 };
 
@@ -46,7 +47,7 @@ void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);
     const Shades shades = row_shades(s, query);
-    for (int key = 1; key < s.keys(); ++key) {
+    for (int key = patches.first; key < s.keys(); ++key) {
         const float place = shades.place(p.at(query, key), shades.largest);
         const Rgb c = color_of(map, place);
         const float alpha = kOverlayLeast + kOverlayMore * std::max(0.0f, place);
@@ -97,15 +98,17 @@ void draw_picture(Scene& s, Rect area) {
     if (!s.answer->picture) return;
     const bool known = s.session.selection.locked && s.holds(*s.session.selection.locked);
     const int query = known ? s.session.selection.locked->first : 0,
-              across = s.model()->config.vision.image / s.model()->config.vision.patch;
+              across = s.model()->config.vision.image / s.model()->config.vision.patch,
+              first = 1 + s.model()->config.vision.registers;
     Rect room = inset(area, size::center_pad, 0);
     take_top(room, kAbovePicture);
     const Rect half = nth_column(room, 0, 2, size::center_pad);
     const float side = ui.whole(std::min(half.w, room.h - kUnder)), cell = side / float(across);
-    const Patches left{grid_at(room.min(), across, across, cell, cell)},
-        right{grid_at({room.x + side + size::center_pad, room.y}, across, across, cell, cell)};
+    const Patches left{grid_at(room.min(), across, across, cell, cell), first},
+        right{grid_at({room.x + side + size::center_pad, room.y}, across, across, cell, cell), first};
     const std::string count = std::to_string(across),
-                      from = query == 0 ? "The class token" : "Patch " + s.query_labels()[query];
+                      from = query == 0 ? "The class token"
+                                        : (query < first ? "Register " : "Patch ") + s.query_labels()[query];
     const std::string patches = count + " × " + count + " patches";
     draw_title(ui, left.view, area.y, "Image and patches",
                first_that_fits(ui, kCaption,
@@ -118,8 +121,8 @@ void draw_picture(Scene& s, Rect area) {
     draw_photo(s, right.view);
     draw_weights_over(s, right, query);
     answer_patches(s, left, right, query);
-    if (query > 0) ui.frame(left.patch(query), ui.colors->accent, 2);
-    if (const auto cell = s.shown_cell(); cell && cell->second > 0)
+    if (query >= first) ui.frame(left.patch(query), ui.colors->accent, 2);
+    if (const auto cell = s.shown_cell(); cell && cell->second >= first)
         for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);
     draw_classes(s, {left.view.x, left.view.bottom(), side, kUnder});
 }

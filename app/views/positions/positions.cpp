@@ -155,8 +155,8 @@ void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
     if (c.stacks.size() > 1) bar.choose("Stack", "positions/stack", {"encoder", "decoder"}, state.stack);
     if (!row.by_distance) return;
     std::vector<std::string> heads;
-    for (int h = 0; h < c.stacks[std::min<int>(state.stack, isize(c.stacks) - 1)].heads; ++h)
-        heads.push_back(std::to_string(h));
+    const int stack = std::min<int>(state.stack, isize(c.stacks) - 1);
+    for (int h = 0; h < c.stacks[stack].max_heads(); ++h) heads.push_back(std::to_string(h));
     if (const int h = bar.choice("Head", "positions/head", heads, s.session.selection.head); h >= 0)
         s.select(s.session.selection.block, h);
 }

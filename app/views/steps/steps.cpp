@@ -11,6 +11,15 @@ namespace headlight {
 
 namespace {
 
+/// Says where weights come from that no scores make; the first that fits.
+std::vector<std::string> without_scores(WeightsBy by) {
+    if (by == WeightsBy::mixing)
+        return {"A recurrence: entries of its mixing matrix, without scores and softmax.",
+                "Entries of the mixing matrix.", "mixing matrix"};
+    return {"Frozen to another text's pattern; no score makes these weights.",
+            "Frozen to another text's pattern.", "frozen pattern"};
+}
+
 void draw_words(Scene& s, Rect line, int query) {
     Ui& ui = s.ui;
     const char* title = "query";
@@ -32,13 +41,9 @@ void draw_words(Scene& s, Rect line, int query) {
                                   {"One column per head, one scale per row; click to select a head.",
                                    "One column per head; click one to select it.", ""},
                                   line.w));
-    const auto* found = s.found<StepsRequest>();
-    if (found && found->answer.weights_by == WeightsBy::given)
+    if (const auto* found = s.found<StepsRequest>(); found && !by_scores(found->answer.weights_by))
         return caption(ui, line,
-                       first_that_fits(ui, kCaption,
-                                       {"Frozen to another text's pattern; no score makes these weights.",
-                                        "Frozen to another text's pattern.", "frozen pattern"},
-                                       line.w));
+                       first_that_fits(ui, kCaption, without_scores(found->answer.weights_by), line.w));
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
     const std::string keys = masked ? "attends to the keys that its mask allows." : "attends to every key.",
                       rows = "Each row is one key; read from left to right.";

@@ -38,7 +38,7 @@ void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStag
     const auto n = isize(stage.values);
     const Grid g{cells, 1, n, cells.w / float(n), cells.h};
     if (stage.step == ChainStep::heads) {  // frames the chosen head's part
-        const auto width = float(s.model()->config.d_head(found.asked.block)) * g.w;
+        const auto width = float(s.model()->config.d_value(found.asked.block)) * g.w;
         ui.frame({cells.x + width * float(found.asked.head), cells.y - 2, width, cells.h + 4}, ui.colors->t2);
     }
     if (chosen)

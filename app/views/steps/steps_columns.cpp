@@ -42,10 +42,9 @@ void StepsState::visit(FieldVisitor& v) {
 namespace {
 
 std::string scale_title(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
-    const bool root = c.scale == 0 && !c.scale_by_layer;
-    return root ? "÷ √" + std::to_string(c.d_head(s.block()))
-                : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
+    const AttentionSpec& of = s.model()->config.attention(s.block());
+    return of.scale == 0 ? "÷ √" + std::to_string(of.d_head)
+                         : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
 }
 
 constexpr const char* kHelp[] = {
@@ -69,6 +68,8 @@ const char* help_of(StepColumn c, const Steps& steps) {
         return "Temperature 0: 1 for the largest score (the first of ties), 0 for all others.";
     if (c == StepColumn::weight && steps.weights_by == WeightsBy::given)
         return "Frozen to another text's pattern; no score makes these weights.";
+    if (c == StepColumn::weight && steps.weights_by == WeightsBy::mixing)
+        return "The entry of the mixing matrix: what of the key's value reaches this query, by sign.";
     return row_of(kHelp, c);
 }
 
@@ -163,12 +164,14 @@ bool has_bar(StepColumn c) {
 
 bool takes_step(const Scene& s, StepColumn c, const Steps& steps) {
     const AttentionRule& rule = s.sentence()->trace->rule(s.block());
+    if (!rule.is_softmax())
+        return c == StepColumn::weight || c == StepColumn::value || c == StepColumn::moved;
     if (c == StepColumn::scaled) return rule.scale != 1;
     if (c == StepColumn::capped) return rule.cap > 0;
     if (c == StepColumn::bias) return rule.has_bias();
     if (c == StepColumn::edited) return has_edited(steps);
     if (c == StepColumn::tempered) return is_tempered(steps);
-    if (c == StepColumn::exp) return steps.weights_by != WeightsBy::given;
+    if (c == StepColumn::exp) return by_scores(steps.weights_by);
     return true;
 }
 
@@ -178,6 +181,7 @@ std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps
     if (k.what == StepColumn::exp && steps.weights_by == WeightsBy::heaviest) return "largest";
     if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
     if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "frozen";
+    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::mixing) return "mixing";
     if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::heaviest) return "weight";
     return k.title;
 }

@@ -20,6 +20,7 @@ constexpr float kDimension = 26, kEntry = 50;
 /// weight = e^score / Σ e^score, unless the pattern is frozen or the temperature 0.
 void draw_softmax(Column& c, const Steps& steps, const KeyStep& k, StepColumn on) {
     if (steps.weights_by == WeightsBy::given) return c.pair("pattern", "frozen", true);
+    if (steps.weights_by == WeightsBy::mixing) return c.pair("pattern", "a mixing matrix", true);
     const bool heaviest = steps.weights_by == WeightsBy::heaviest;
     const auto allowed =
         std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
@@ -146,13 +147,14 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
         for (const KeyStep& k : found->answer.keys) columns.back().push_back(value(k));
     };
     const Steps& steps = found->answer;
-    const bool scored = steps.weights_by != WeightsBy::given, tempered = is_tempered(steps);
-    add("q·k", true, [](const KeyStep& k) { return k.dot; });
+    const bool scored = by_scores(steps.weights_by), tempered = is_tempered(steps);
+    add("q·k", steps.weights_by != WeightsBy::mixing, [](const KeyStep& k) { return k.dot; });
     add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
     add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
     add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
     add("edited", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
-    add("before temperature", tempered || !scored, [](const KeyStep& k) { return k.before; });
+    add("before temperature", tempered || steps.weights_by == WeightsBy::given,
+        [](const KeyStep& k) { return k.before; });
     add("score", scored, [](const KeyStep& k) { return k.score; });
     add("exp", scored, [](const KeyStep& k) { return k.allowed || k.exp != 0 ? float(k.exp) : kNothing; });
     add("weight", true, [](const KeyStep& k) { return k.weight; });

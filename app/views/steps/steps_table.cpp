@@ -135,7 +135,7 @@ void answer_table(Scene& s, const StepLayout& t, const Found<StepsRequest>& foun
         if (mouse_moves() && p.seen && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
             column = p.kind->what;
     offer_token_menu(s, true,
-                     {s.model()->config.block(s.block()).key_stack(), t.keys[t.rows.row_at(h.mouse.y)]});
+                     {s.model()->config.block(s.block()).key_stack, t.keys[t.rows.row_at(h.mouse.y)]});
     if (!h.clicked) return;
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();

@@ -51,10 +51,9 @@ void answer_text(Scene& s, const TextLayout& l, int query) {
     if (key >= 0) {
         query = query_to_read(s, query);
         s.point_at(std::pair{query, key});
-        const bool masked = s.answer->picture->at(query, key) < 0;
         ui.tooltip("text/" + std::to_string(key), h,
                    token_at(s.query_labels(), query) + " → " + token_at(s.key_labels(), key) + ": " +
-                       (masked ? "masked" : number(s.weight(query, key), 4)));
+                       s.weight_text(query, key));
     }
     if (h.clicked && asked >= 0) lock_token(s, asked);
     if (h.clicked) s.leave_text();
@@ -93,20 +92,20 @@ Rect back_of(const Ui& ui, const TextLayout& l, const TextFlow& flow, const Text
 void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const Colormap& map = shown_colormap(s);
     const Shades shades = row_shades(s, query);
     const auto seen = tokens_in_sight(l, *l.keys);
     s.of<RunningTextState>().first_in_sight = seen.first;
     const auto back = [&](int i) { return color_at(map, shades.place(p.at(query, i), shades.largest)); };
     const auto ink = [&](int i) {
-        return p.at(query, i) < 0 ? ui.colors->t3 : ink_on(back(i));  // masked: no background
+        return is_masked(p.at(query, i)) ? ui.colors->t3 : ink_on(back(i));  // masked: no background
     };
     const auto [first, last] = words_of_range(*l.keys, seen);
     for (size_t w = first; w < last; ++w) {
         const TextWord& word = l.keys->words[w];
         for (int i = word.first; i < word.first + word.count; ++i) {
             const Rect r = back_of(ui, l, *l.keys, word, i);
-            if (p.at(query, i) >= 0) ui.fill(r, back(i), 2);
+            if (!is_masked(p.at(query, i))) ui.fill(r, back(i), 2);
             ui.name("text/" + std::to_string(i), r);
         }
     }
@@ -141,13 +140,13 @@ void draw_legend(Scene& s, Rect line, int query) {
     const HeadPicture& p = *s.answer->picture;
     const float largest = row_shades(s, query).brightest(p.largest_of_row(query));
     Rect bar = take_right(line, std::min(kLegendBar, line.w / 3), gap::large);
-    draw_color_bar(ui, range_bar(colormap(s.session.preferences.colormap, ui.colors->dark), double(largest)),
+    draw_color_bar(ui, range_bar(shown_colormap(s), double(largest), s.is_mixing()),
                    {bar.x, line.middle_y() - gap::medium, bar.w, gap::medium});
     const auto cell = s.session.selection.hovered.cell;
     std::string pointed;
-    if (cell && s.holds(*cell) && p.at(cell->first, cell->second) >= 0)
+    if (cell && s.holds(*cell) && !is_masked(p.at(cell->first, cell->second)))
         pointed = " → " + token_at(s.key_labels(), cell->second) + "  " +
-                  number(s.weight(cell->first, cell->second), 3);
+                  s.pattern_number(s.weight(cell->first, cell->second), 3);
     const float wide = write(ui, line, kBodyMono, ui.colors->accent_text, token_at(s.query_labels(), query));
     take_left(line, wide);
     write(ui, line, kBodyMono, ui.colors->t1, pointed.empty() ? " attends to" : pointed);
@@ -165,7 +164,7 @@ std::string about_text(const Scene& s, const TextLayout& l) {
 /// Names the strongest keys above and below what is seen; a click scrolls to one.
 void mark_unseen(Scene& s, const TextLayout& l, int query, Rect above, Rect below) {
     const auto [first, last] = tokens_in_sight(l, *l.keys);
-    const auto weight = [&](int key) { return s.answer->picture->at(query, key); };
+    const auto weight = [&](int key) { return s.weight(query, key); };
     for (const auto& [line, arrow, begin, end] :
          {std::tuple{above, "↑", 0, first}, std::tuple{below, "↓", last, s.keys()}}) {
         const int chosen = draw_unseen(s, line, arrow, strongest_keys(weight, begin, end));

@@ -122,8 +122,8 @@ TextLayout arrange_text(Scene& s, Rect room) {
     const AttentionBlock block = s.model()->config.block(s.block());
     TextLayout l;
     l.view = room;
-    l.keys = &kept_flow(s, 0, block.key_stack(), room.w - gap::medium);
-    if (block.stack != block.key_stack()) {
+    l.keys = &kept_flow(s, 0, block.key_stack, room.w - gap::medium);
+    if (block.stack != block.key_stack) {
         l.queries = &kept_flow(s, 1, block.stack, room.w - gap::medium);
         l.keys_from = l.queries->height + 2 * gap::section;
     }
