@@ -8,6 +8,7 @@ random model moves words apart and has heads too. HEADLIGHT is not run; the test
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -33,6 +34,11 @@ def claim(text, trained, random, least=LEAST):
     rows.append(f"{'' if good else 'NOT '}{text}: {trained:.2f}, random at most {random:.2f}")
 
 
+def beside_random(trained, random, measure, head):
+    """A measure of each head, [layers, heads]: of the named head, and the best of random models."""
+    return float(measure(trained)[head]), max(float(measure(r).max()) for r in random)
+
+
 class Stories:
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer = model.eval(), tokenizer
@@ -50,15 +56,11 @@ class Translator:
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer = model.eval(), tokenizer
 
-    def patterns(self, text, written):
+    def of_text(self, text, written, kind):
+        """[layers, heads, queries, keys] of "encoder", "decoder" or "cross"."""
         source = self.tokenizer(text, return_tensors="pt").input_ids
         out = self.model(input_ids=source, decoder_input_ids=written, output_attentions=True)
-        named = zip(
-            ("encoder", "decoder", "cross"),
-            (out.encoder_attentions, out.decoder_attentions, out.cross_attentions),
-            strict=True,
-        )
-        return {name: torch.stack([a[0] for a in all_layers]) for name, all_layers in named}
+        return torch.stack([a[0] for a in out[f"{kind}_attentions"]])
 
 
 def stories():
@@ -93,6 +95,11 @@ def place(head):
     return (kind[0] if kind else "", int(layer), int(number))
 
 
+def cells_at(model, given, q, k):
+    """What each head gives of query q to key k, [layers, heads]."""
+    return model.of_text(*given)[:, :, q, k]
+
+
 def adjectives(s, trained):
     """A noun's adjectives, each with a weight of its own: the nearest alone is no claim of both."""
     tokens = [trained.tokenizer.decode([i]).strip() for i in trained.tokenizer(s["text"]).input_ids]
@@ -109,19 +116,11 @@ def ready_sentences(trained, random, written):
         if "head" not in s:
             continue
         kind, layer, head = place(s["head"])
-        q, k = s["query"], s["key"]
-        if s["model"] == "stories":
-            cell = float(trained["stories"].of_text(s["text"])[layer, head, q, k])
-            best = max(float(r.of_text(s["text"])[:, :, q, k].max()) for r in random["stories"])
-            if "adjectives" in s["why"]:
-                adjectives(s, trained["stories"])
-        else:
-            target = written(s["text"])
-            cell = float(trained["translator"].patterns(s["text"], target)[kind][layer, head, q, k])
-            best = max(
-                float(r.patterns(s["text"], target)[kind][:, :, q, k].max())
-                for r in random["translator"]
-            )
+        given = (s["text"],) if s["model"] == "stories" else (s["text"], written(s["text"]), kind)
+        cells = partial(cells_at, given=given, q=s["query"], k=s["key"])
+        if "adjectives" in s["why"]:
+            adjectives(s, trained["stories"])
+        cell, best = beside_random(trained[s["model"]], random[s["model"]], cells, (layer, head))
         claim(f"“{s['text']}”, {s['why']}, head {s['head']}", cell, best)
 
 
@@ -138,12 +137,11 @@ def formed_heads(trained, random):
         again = steps[49:]
         return model.patterns(ids)[:, :, again, again - 47].mean(-1)
 
-    for name, measure, (layer, head) in (
+    for name, measure, head in (
         ("previous token, head 0.0", previous, (0, 0)),
         ("induction, head 1.2", induction, (1, 2)),
     ):
-        best = max(float(measure(r).max()) for r in random["stories"])
-        claim(name, float(measure(trained["stories"])[layer, head]), best, 0.5)
+        claim(name, *beside_random(trained["stories"], random["stories"], measure, head), 0.5)
 
 
 @torch.no_grad()

@@ -185,10 +185,9 @@ def gguf_qkv(key):
     return f"blk.{layer}.attn_qkv.{key.rsplit('.', 1)[1]}"
 
 
-def trace(headlight, model, out):
-    subprocess.run(
-        [headlight, "trace", "--model", model, "--ids", IDS, "-o", out, "--quiet"], check=True
-    )
+def trace(headlight, model, out, *more):
+    command = [headlight, "trace", "--model", model, "--ids", IDS, "-o", out, "--quiet", *more]
+    subprocess.run(command, check=True)
     return load_file(out)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 import random_families
 import torch
 from random_families import Draw
+from random_hybrids import HYBRIDS, mixers
 from random_models import inputs_of, randomize
 from safetensors.numpy import load_file
 from tape import Tape
@@ -30,6 +31,16 @@ SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
 # Families whose relevance of every output is compared.
 RELEVANCE = tuple("gpt2 llama gemma2 phi bert t5 bart marian".split())
 INTEGRATED = "llama"  # the input of its layer 0 is what `inputs_embeds` takes
+# Families whose modules tape.py knows; every part of a layer is in one of them.
+KINDS = ",".join(
+    """
+    gpt2 gpt_neox llama mistral qwen2 qwen3 gemma gemma2 phi opt bloom bert distilbert roberta
+    xlm_roberta camembert electra albert modernbert marian bart t5 mt5 vit
+    qwen3_next qwen3_5_text olmo_hybrid bamba granitemoehybrid mamba2 nemotron_h
+    mixtral qwen2_moe qwen3_moe olmoe glm4_moe dots1 minimax_m2 olmo2 exaone4 cohere granite
+    gemma4_text hunyuan_v1_dense ministral3 nanochat arcee deepseek_v2 minicpm3
+""".split()
+)
 
 
 def metric_of(out, position, token):
@@ -52,6 +63,8 @@ def autograd(kind, model, inputs, position, token):
             if "use_cache" in model.config.to_dict() or model.config.is_encoder_decoder
             else {}
         )
+        if kind == "gemma4_text":  # else it asks for vectors of layers that there may be none of
+            more = {**more, "output_hidden_states": True}
         metric_of(model(**inputs, **more), position, token).backward()
     finally:
         torch.nn.functional.softmax = softmax
@@ -65,6 +78,10 @@ def autograd(kind, model, inputs, position, token):
 def blocks_met(model):
     """Names of attention blocks in the order in which a pass meets them."""
     c = model.config
+    if c.model_type in HYBRIDS:  # a recurrence has no scores and no pattern to take a gradient of
+        return [
+            f"blocks.{i}.attn" for i, (_, kind) in enumerate(mixers(c)) if kind == "full_attention"
+        ]
     if not c.is_encoder_decoder:
         return [f"blocks.{i}.attn" for i in range(c.num_hidden_layers)]
     encoder = getattr(c, "encoder_layers", None) or c.num_layers
@@ -74,12 +91,21 @@ def blocks_met(model):
     ]
 
 
+def by_layers(config, what, tensors):
+    """Those of the program's layers, which hold the MLPs after them (Nemotron-H's are layers)."""
+    if config.model_type not in HYBRIDS:
+        return tensors
+    starts = [at for at, _ in mixers(config)]
+    ends = [at - 1 for at in starts[1:] + [len(tensors)]]
+    return [tensors[at] for at in (ends if what == "hook_resid_post" else starts)]
+
+
 def named(kind, model, kept):
     out = {}
     for name, tensors in kept.items():
         part, _, what = name.partition(".")
         if part != "attn":
-            for i, t in enumerate(tensors):
+            for i, t in enumerate(by_layers(model.config, what, tensors)):
                 out[f"{part}.{i}.{what}"] = (
                     t.grad.numpy() if t.grad is not None else np.zeros(t.shape)
                 ).reshape(-1, t.shape[-1])
@@ -208,7 +234,7 @@ def compare(headlight, kind, seed, folder, worst):
     d = Draw(f"{kind} {seed}")
     d.long = seed == SEED
     config, head = getattr(random_families, "make_" + kind)(d)
-    config._attn_implementation = "eager"
+    config._attn_implementation = config._experts_implementation = "eager"
     torch.manual_seed(seed)
     model = head(config).eval()
     randomize(model, torch.Generator().manual_seed(seed))
@@ -223,6 +249,7 @@ def compare(headlight, kind, seed, folder, worst):
         autograd(kind, model, inputs, position, token),
         autograd(kind, doubled, exact_inputs, position, token),
     )
+    embedded = [g.pop("blocks.0.hook_embed", None) for g in (exact, noisy)]
     metric, file = f"log p #{token}@{position}", folder / "gradients.safetensors"
     norms = values(ours(headlight, folder, options, metric, "gradient", "--gradients", file))
     got = load_file(file)
@@ -239,7 +266,11 @@ def compare(headlight, kind, seed, folder, worst):
     first = lambda of: np.concatenate(
         [np.linalg.norm(of[f"{s}.0.hook_resid_pre"], axis=-1) for s in stacks]
     )
-    worst.hold(f"{kind} {seed} gradient norms", norms, first(exact), first(noisy))
+    by = [
+        first(of) if own is None else np.linalg.norm(own, axis=-1)
+        for of, own in zip((exact, noisy), embedded)
+    ]
+    worst.hold(f"{kind} {seed} gradient norms", norms, *by)
     if kind == INTEGRATED:
         want = [
             integrated(m, i, position, token, 20)
@@ -287,11 +318,7 @@ def main():
     p.add_argument("headlight", type=Path)
     p.add_argument("--only", default="")
     a = p.parse_args()
-    kinds = [
-        n[5:]
-        for n in vars(random_families)
-        if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))
-    ]
+    kinds = random_families.kinds(a.only or KINDS)
     worst, without = Worst(), 0
     for kind in kinds:
         for seed in range(SEED, SEED + ROUNDS):

@@ -1,61 +1,29 @@
 """A random small configuration of every family: make_NAME(draw) gives it, and the class of its
 model with a head."""
 
-import random
-
 import transformers
+from random_decoders import *  # noqa: F403
+from random_disentangled import *  # noqa: F403
+from random_draw import Draw, llama_like  # noqa: F401
+from random_encoders import *  # noqa: F403
+from random_experts import *  # noqa: F403
+from random_gemma import *  # noqa: F403
+from random_hybrids import *  # noqa: F403
+from random_latent import *  # noqa: F403
+from random_llamas import *  # noqa: F403  # noqa: F403
+from random_more import *  # noqa: F403
+from random_pairs import *  # noqa: F403
+from random_routers import *  # noqa: F403
+from random_seq2seq import *  # noqa: F403  # noqa: F403
+from random_sinks import *  # noqa: F403
 
 
-class Draw(random.Random):
-    """The random draws that configurations share."""
-
-    def sizes(self, kv=False):
-        heads = self.choice([2, 3, 4, 6])
-        d_head = self.choice([8, 10, 16])
-        shared = self.choice([n for n in (1, 2, 3, 6) if heads % n == 0]) if kv else heads
-        return heads, d_head, shared
-
-    def rope(self, theta=10000.0):
-        kind = self.choice(["default", "default", "linear", "dynamic", "llama3", "yarn"])
-        p = {"rope_type": kind, "rope_theta": self.choice([theta, 500.0, 1e6])}
-        if kind != "default":
-            p["factor"] = self.choice([2.0, 4.0, 3.5])
-        if kind == "llama3":
-            p.update(low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
-        if kind == "yarn":
-            p.update(original_max_position_embeddings=16)
-        return p
-
-    def flag(self):
-        return self.random() < 0.5
-
-    def window(self, *usual):
-        """The width of a sliding window; over several blocks of queries where the text is long."""
-        return 70 if self.long else self.choice(usual)
-
-    def context(self, usual=64):
-        return 320 if self.long else usual
-
-
-def llama_like(d, config, head, **more):
-    heads, d_head, shared = d.sizes(kv=True)
-    base = dict(
-        hidden_size=heads * d.choice([8, 12]),
-        num_attention_heads=heads,
-        num_key_value_heads=shared,
-        head_dim=d_head,
-        num_hidden_layers=d.choice([2, 3]),
-        intermediate_size=d.choice([40, 64, 100]),
-        vocab_size=d.choice([97, 130]),
-        max_position_embeddings=d.context(),
-        rms_norm_eps=d.choice([1e-6, 1e-3]),
-        tie_word_embeddings=d.flag(),
-        rope_parameters=d.rope(),
-    )
-    merged = {**base, **more}
-    if merged["head_dim"] is None:
-        del merged["head_dim"]
-    return config(**merged), head
+def kinds(only="", sample=0, seed=0):
+    """The families to try: those named; else `sample` of them, drawn from the seed; 0: all."""
+    every = [name[5:] for name in globals() if name.startswith("make_")]
+    if only:
+        return [kind for kind in every if kind in only.split(",")]
+    return sorted(Draw(f"kinds {seed}").sample(every, sample)) if sample else every
 
 
 def make_llama(d):
@@ -66,6 +34,21 @@ def make_llama(d):
         attention_bias=d.flag(),
         mlp_bias=d.flag(),
     )
+
+
+def make_eurobert(d):
+    config, _ = llama_like(
+        d,
+        transformers.EuroBertConfig,
+        None,
+        attention_bias=d.flag(),
+        mlp_bias=d.flag(),
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+        mask_token_id=3,
+    )
+    return config, transformers.EuroBertForMaskedLM
 
 
 def make_mistral(d):
@@ -199,68 +182,6 @@ def make_bloom(d):
     ), transformers.BloomForCausalLM
 
 
-def bert_like(d, config, head, **more):
-    heads = d.choice([2, 3, 4])
-    base = dict(
-        hidden_size=heads * 12,
-        num_attention_heads=heads,
-        num_hidden_layers=d.choice([2, 3]),
-        intermediate_size=70,
-        vocab_size=120,
-        max_position_embeddings=d.context(),
-        type_vocab_size=d.choice([1, 2]),
-        hidden_act=d.choice(["gelu", "relu", "gelu_new"]),
-        layer_norm_eps=d.choice([1e-12, 1e-3]),
-    )
-    return config(**{**base, **more}), head
-
-
-def make_bert(d):
-    return bert_like(d, transformers.BertConfig, transformers.BertForMaskedLM)
-
-
-def make_roberta(d):
-    return bert_like(
-        d,
-        transformers.RobertaConfig,
-        transformers.RobertaForMaskedLM,
-        pad_token_id=d.choice([1, 3]),
-    )
-
-
-def make_xlm_roberta(d):
-    return bert_like(
-        d, transformers.XLMRobertaConfig, transformers.XLMRobertaForMaskedLM, pad_token_id=1
-    )
-
-
-def make_camembert(d):
-    return bert_like(
-        d, transformers.CamembertConfig, transformers.CamembertForMaskedLM, pad_token_id=1
-    )
-
-
-def make_electra(d):
-    return bert_like(
-        d,
-        transformers.ElectraConfig,
-        transformers.ElectraForMaskedLM,
-        embedding_size=d.choice([20, 36]),
-    )
-
-
-def make_albert(d):
-    layers = d.choice([2, 4])
-    return bert_like(
-        d,
-        transformers.AlbertConfig,
-        transformers.AlbertForMaskedLM,
-        embedding_size=d.choice([16, 24]),
-        num_hidden_layers=layers,
-        num_hidden_groups=d.choice([1, 2]),
-    )
-
-
 def make_distilbert(d):
     heads = d.choice([2, 4])
     return transformers.DistilBertConfig(
@@ -296,71 +217,6 @@ def make_modernbert(d):
         cls_token_id=1,
         sep_token_id=2,
     ), transformers.ModernBertForMaskedLM
-
-
-def bart_like(d, config, head, **more):
-    # The decoder's heads need not be as many as the encoder's.
-    heads, others = d.choice([(2, 4), (4, 2), (3, 6), (4, 4)])
-    return config(
-        d_model=max(heads, others) * 12,
-        encoder_attention_heads=heads,
-        decoder_attention_heads=others,
-        encoder_layers=d.choice([1, 2]),
-        decoder_layers=d.choice([2, 3]),
-        encoder_ffn_dim=50,
-        decoder_ffn_dim=70,
-        vocab_size=110,
-        max_position_embeddings=d.context(),
-        scale_embedding=d.flag(),
-        activation_function=d.choice(["gelu", "swish", "relu"]),
-        **more,
-    ), head
-
-
-def make_bart(d):
-    return bart_like(d, transformers.BartConfig, transformers.BartForConditionalGeneration)
-
-
-def make_marian(d):
-    return bart_like(
-        d,
-        transformers.MarianConfig,
-        transformers.MarianMTModel,
-        pad_token_id=109,
-        decoder_start_token_id=109,
-        eos_token_id=0,
-        forced_eos_token_id=0,
-    )
-
-
-def make_t5(d):
-    return transformers.T5Config(
-        d_model=40,
-        d_kv=d.choice([8, 16]),
-        num_heads=d.choice([2, 4]),
-        num_layers=d.choice([1, 2]),
-        num_decoder_layers=2,
-        d_ff=60,
-        vocab_size=110,
-        feed_forward_proj=d.choice(["relu", "gated-gelu", "gated-silu"]),
-        tie_word_embeddings=d.flag(),
-        relative_attention_num_buckets=d.choice([8, 32]),
-        relative_attention_max_distance=d.choice([40, 128]),
-    ), transformers.T5ForConditionalGeneration
-
-
-def make_mt5(d):
-    return transformers.MT5Config(
-        d_model=40,
-        d_kv=d.choice([8, 16]),
-        num_heads=d.choice([2, 4]),
-        num_layers=d.choice([1, 2]),
-        num_decoder_layers=2,
-        d_ff=60,
-        vocab_size=110,
-        feed_forward_proj=d.choice(["relu", "gated-gelu"]),
-        tie_word_embeddings=d.flag(),
-    ), transformers.MT5ForConditionalGeneration
 
 
 def make_vit(d):

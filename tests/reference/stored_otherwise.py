@@ -24,8 +24,8 @@ def rewrite(folder, model, d):
     for group in tied_groups(model):
         stored = d.sample(group, d.randint(1, len(group)))
         values, differ = state[group[0]].numpy(), d.flag()
-        for name in group:
-            tensors.pop(name, None)
+        for name in [n for n, t in tensors.items() if n in group or np.array_equal(t, values)]:
+            del tensors[name]  # classes may save it under a name of their own
         for i, name in enumerate(stored):
             tensors[name] = (
                 values + (0.3 * noise.standard_normal(values.shape) if differ and i else 0)
@@ -44,7 +44,13 @@ def add_unread(folder, d):
     """The name of a tensor that is put beside another one of a layer."""
     path = folder / FILE
     tensors = load_file(path)
-    beside = d.choice(sorted(k for k in tensors if ".0." in k or ".1." in k))
+    # Of a model that also sees or hears the text part alone is opened.
+    of_layers = [
+        k
+        for k in tensors
+        if (".0." in k or ".1." in k) and "vision" not in k and "embed_tokens_extend" not in k
+    ]
+    beside = d.choice(sorted(of_layers))
     name = beside.rsplit(".", 1)[0] + d.choice([".bias", ".gate", "_norm.weight", ".lora_A.weight"])
     if name in tensors:
         name += "_more"

@@ -9,7 +9,7 @@ import torch
 MID = {
     "gpt2": r"ln_2$",
     "bloom": r"post_attention_layernorm$",
-    "gemma2": r"pre_feedforward_layernorm$",
+    **dict.fromkeys(("gemma2", "gemma4_text"), r"pre_feedforward_layernorm$"),
     "distilbert": r"\.ffn$",
     "albert": r"albert_layers\.\d+\.ffn$",
     "modernbert": r"mlp_norm$",
@@ -19,6 +19,8 @@ MID = {
     "bart": r"fc1$",
     "marian": r"fc1$",
     "phi": None,
+    **dict.fromkeys(("olmo2", "exaone4"), r"\.mlp$"),
+    "cohere": None,
     **dict.fromkeys(("bert", "roberta", "xlm_roberta", "camembert", "electra"), r"\.intermediate$"),
 }
 
@@ -42,6 +44,11 @@ class Tape:
         mid = None if parallel else MID.get(kind, r"post_attention_layernorm$")
         if kind == "opt":
             mid = r"layers\.\d+\.final_layer_norm$" if config.do_layer_norm_before else r"fc1$"
+        if kind == "olmo_hybrid":  # only its attention is normed after it
+            norm = {"full_attention": "mlp", "linear_attention": "post_attention_layernorm"}
+            mid = "|".join(rf"layers\.{i}\.{norm[t]}$" for i, t in enumerate(config.layer_types))
+        if kind == "gemma4_text":  # whose layers read the embeddings beside the stream
+            self.part_embeddings(model)
         for name, module in model.named_modules():
             stack = (
                 "decoder"
@@ -59,6 +66,17 @@ class Tape:
                 self.watch(module, f"{stack}.hook_resid_mid")
             if kind in CROSS and re.search(CROSS[kind], name):
                 self.watch(module, f"{stack}.hook_resid_cross")
+
+    def part_embeddings(self, model):
+        """Keep the embeddings, and give layer 0 a copy of them."""
+        self.handles += [
+            model.get_input_embeddings().register_forward_hook(
+                lambda m, args, out: self.keep("blocks.hook_embed", out)
+            ),
+            model.model.layers[0].register_forward_pre_hook(
+                lambda m, args: (args[0].clone(), *args[1:])
+            ),
+        ]
 
     def keep(self, name, tensor):
         if tensor.requires_grad:
@@ -85,6 +103,8 @@ class Tape:
         """transformers' eager attention, whose inputs and outputs are kept."""
 
         def attend(module, query, key, value, *rest, **more):
+            if hasattr(module, "store_full_length_kv"):  # later layers read them too
+                key, value = key.clone(), value.clone()
             for name, tensor in (("q", query), ("k", key), ("v", value)):
                 self.keep("attn." + name, tensor)
             z, pattern = own(module, query, key, value, *rest, **more)
@@ -96,8 +116,9 @@ class Tape:
     def softmax(self, own):
         def softmax(scores, *rest, **more):
             pattern = own(scores, *rest, **more)
-            self.keep("attn.scores", scores)
-            self.keep("attn.pattern", pattern)
+            if scores.dim() == 4:  # a router's scores have two
+                self.keep("attn.scores", scores)
+                self.keep("attn.pattern", pattern)
             return pattern
 
         return softmax

@@ -1,0 +1,46 @@
+"""What transformers computes of decoders some of whose layers are recurrences."""
+
+import re
+
+import torch
+from random_hybrids import mixers
+
+
+def names_of_mixer(config, i, kind):
+    """What a layer adds by its attention or its recurrence, and what a gate of the latter reads."""
+    if kind == "linear_attention":
+        return (rf"layers\.{i}\.(linear_attn|mamba|mixer)$", rf"layers\.{i}\.\w+\.(o_)?norm$")
+    out = "post_attention_layernorm" if config.model_type == "olmo_hybrid" else "(self_attn|mixer)"
+    return rf"layers\.{i}\.{out}$", None
+
+
+def expected_of_hybrid(model, inputs, watch):
+    """Tensors of a decoder some of whose layers are recurrences: their z are mixing matrices times
+    values. watch(model, names, into): collects outputs of modules."""
+    layers, added, mixed = mixers(model.config), {}, {}
+    for i, (at, kind) in enumerate(layers):
+        out, gate = names_of_mixer(model.config, at, kind)
+        watch(model, out, added.setdefault(i, []))
+        for name, module in model.named_modules():
+            if gate and re.search(gate, name):
+                module.register_forward_hook(
+                    lambda m, x, y, i=i: mixed.__setitem__(i, x[0].detach().numpy())
+                )
+    with torch.no_grad():
+        asked = {} if model.config.model_type == "mamba2" else {"output_attentions": True}
+        out = model(**inputs, **asked, output_hidden_states=True, use_cache=False)
+    attentions = [p for p in getattr(out, "attentions", None) or [] if p is not None]
+    want = {"logits": out.logits[0].numpy()}
+    scale = getattr(model.config, "residual_multiplier", 1.0)
+    n = inputs["input_ids"].shape[1]
+    for i, (at, _) in enumerate(layers):
+        if i in mixed:
+            want[f"blocks.{i}.attn.hook_z"] = mixed[i].reshape(n, -1)
+        else:
+            want[f"blocks.{i}.attn.hook_pattern"] = attentions.pop(0)[0].numpy()
+        want[f"blocks.{i}.hook_attn_out"] = scale * added[i][0]
+        before = at - 1 if model.config.model_type == "mamba2" else at  # it leaves out embeddings
+        if before >= 0:
+            want[f"blocks.{i}.hook_resid_pre"] = out.hidden_states[before][0].numpy()
+    want["ln_final.hook_normalized"] = out.hidden_states[-1][0].numpy()
+    return want

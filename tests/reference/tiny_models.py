@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Make tiny random models of structures of their own in tests/reference/models, and what
+transformers computes of them.
+
+    tiny_models.py [NAME...]       needs torch and transformers
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from random_models import expected_of
+from safetensors.torch import save_file
+
+MODELS = Path(__file__).parent / "models"
+TEXT = "The old harbour was quiet at dawn."
+
+
+def mixtral():
+    return transformers.MixtralConfig(
+        vocab_size=620,
+        hidden_size=48,
+        intermediate_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=12,
+        num_local_experts=4,
+        num_experts_per_tok=2,
+        max_position_embeddings=128,
+        tie_word_embeddings=True,
+    ), transformers.MixtralForCausalLM
+
+
+def qwen3_5_text():
+    """Gated delta nets around attention with a gate."""
+    return transformers.Qwen3_5TextConfig(
+        vocab_size=620,
+        hidden_size=48,
+        intermediate_size=40,
+        num_hidden_layers=3,
+        layer_types=["linear_attention", "full_attention", "linear_attention"],
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=12,
+        linear_num_key_heads=2,
+        linear_num_value_heads=4,
+        linear_key_head_dim=8,
+        linear_value_head_dim=10,
+        linear_conv_kernel_dim=4,
+        max_position_embeddings=128,
+        rope_parameters={"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+        tie_word_embeddings=True,
+    ), transformers.Qwen3_5ForCausalLM
+
+
+def nemotron_h():
+    """State spaces, one of them in a layer without an MLP, and attention."""
+    return transformers.NemotronHConfig(
+        vocab_size=620,
+        hidden_size=48,
+        layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"],
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=12,
+        intermediate_size=40,
+        ssm_state_size=8,
+        mamba_num_heads=4,
+        mamba_head_dim=12,
+        n_groups=2,
+        conv_kernel=4,
+        max_position_embeddings=128,
+        tie_word_embeddings=True,
+    ), transformers.NemotronHForCausalLM
+
+
+def gemma4():
+    """Every structure of the family at once; the last two layers read keys of the first two."""
+    return transformers.Gemma4TextConfig(
+        vocab_size=620,
+        vocab_size_per_layer_input=620,
+        hidden_size=40,
+        intermediate_size=24,
+        num_hidden_layers=5,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        global_head_dim=12,
+        num_global_key_value_heads=1,
+        attention_k_eq_v=True,
+        layer_types=["sliding_attention", "full_attention"] * 2 + ["full_attention"],
+        sliding_window=4,
+        num_kv_shared_layers=3,
+        use_double_wide_mlp=True,
+        hidden_size_per_layer_input=6,
+        enable_moe_block=True,
+        num_experts=4,
+        top_k_experts=2,
+        moe_intermediate_size=16,
+        final_logit_softcapping=20.0,
+        max_position_embeddings=128,
+    ), transformers.Gemma4ForCausalLM
+
+
+MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, gemma4)}
+
+
+def make(name):
+    config, head = MADE[name]()
+    config._attn_implementation = "eager"
+    model = head(config).eval()
+    generator = torch.Generator().manual_seed(23)
+    with torch.no_grad():
+        for key, p in [*model.named_parameters(), *model.named_buffers()]:
+            if key.endswith(("inv_freq", "embed_scale")):
+                continue
+            noise = torch.randn(p.shape, generator=generator)
+            vector = p.ndim == 1
+            width = p[0].numel() if p.ndim > 1 else 1
+            scale = 0.2 if vector else 0.7 if "embed" in key else width**-0.5
+            p.copy_(float(vector and key.endswith("weight")) + scale * noise)
+    return model.half()
+
+
+def make_folder(name):
+    out = MODELS / name
+    model = make(name)
+    model.save_pretrained(out)
+    (out / "generation_config.json").unlink(missing_ok=True)
+    for file in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        shutil.copy(MODELS / "mistral" / file, out)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(out)
+    ids = tokenizer(TEXT)["input_ids"]
+    case = {"name": "short", "text": TEXT, "tokens": tokenizer.convert_ids_to_tokens(ids)}
+    (out / "cases.json").write_text(json.dumps({"cases": [case]}, indent=1))
+    model = type(model).from_pretrained(out, dtype=torch.float32, attn_implementation="eager")
+    want = expected_of(model.config.model_type, model.eval(), {"input_ids": torch.tensor([ids])})
+    tensors = {f"case0/{k}": torch.tensor(v) for k, v in want.items() if "hook_z" not in k}
+    save_file({**tensors, "case0/input_ids": torch.tensor(ids)}, out / "expected.safetensors")
+
+
+def main():
+    for name in sys.argv[1:] or MADE:
+        make_folder(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
