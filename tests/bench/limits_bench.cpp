@@ -35,15 +35,18 @@ struct RandomModel {
         std::normal_distribution<float> normal(0, 0.02f);
         for (float& v : values) v = normal(random);
         ModelConfig& c = model->config;
-        c.stacks[0].layers = 1;
+        LayerSpec layer;
         c.stacks[0].vocab = c.vocab = 1000;
-        c.stacks[0].heads = c.stacks[0].kv_heads = heads;
+        layer.attention.heads = layer.attention.kv_heads = heads;
         c.d_model = c.d_embed = d_model;
-        c.stacks[0].d_head = d_model / heads;
+        layer.attention.d_head = d_model / heads;
         c.context = context;
         c.norm = NormKind::rms_norm;
-        c.activation = Activation::silu;
-        c.gated = true;
+        layer.mlp.activation = Activation::silu;
+        layer.mlp.gated = true;
+        layer.mlp.width = d_mlp;
+        c.stacks[0].layers = {layer};
+        c.number_blocks();
         const auto matrix = [this](int in, int out) {
             return Linear::of_floats(values.data(), nullptr, in, out, WeightLayout::out_in);
         };

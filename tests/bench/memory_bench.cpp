@@ -71,9 +71,9 @@ void run_for_window(const std::shared_ptr<const Model>& model, int n, ThreadPool
 
 /// Bytes of q, k, v and the residual stream of n tokens.
 double kept_bytes(const ModelConfig& c, int n) {
-    const StackConfig& stack = c.stacks[0];
-    const double columns = stack.d_head * (stack.heads + 2.0 * stack.kv_heads) + c.d_model;
-    return 4.0 * n * (stack.layers * columns + 2.0 * c.d_model);
+    const AttentionSpec& a = c.attention(0);
+    const double columns = a.d_head * (a.heads + 2.0 * a.kv_heads) + c.d_model;
+    return 4.0 * n * (c.layers() * columns + 2.0 * c.d_model);
 }
 
 }  // namespace

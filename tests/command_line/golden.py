@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 
 import pictures
-from program import FOLDER, MODELS, TESTS, draws_pictures, pdf_text, run, view_keys
+from program import FOLDER, MODELS, TESTS, pdf_text, run, view_keys
 
 
 def shapes_of(svg):
@@ -58,6 +58,7 @@ GOLDEN = {
         *VIEW,
     ],
     "explain": ["--view", "explain", *VIEW],
+    "experts": ["--model", MODELS / "mixtral", "--view", "experts", *VIEW],
     "prompts": ["--view", "prompts", "--prompts", TESTS / "golden/template.json", *VIEW],
     "influence": ["--view", "influence", "--metric", "cat", *VIEW],
     "responses": [
@@ -96,7 +97,6 @@ GOLDEN = {
 }
 
 
-@draws_pictures
 def golden_figures():
     """Compare every view with its golden picture. HEADLIGHT_GOLDEN=write makes them again; look
     before you commit."""
@@ -147,7 +147,6 @@ def golden_figures():
         )
 
 
-@draws_pictures
 def a_changed_picture_fails():
     """A difference that one sees at once fails; one that another computer's smoothing makes does
     not."""

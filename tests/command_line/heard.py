@@ -11,7 +11,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 from option_samples import ELSEWHERE, OF_VERBS, OF_VIEWS, SAMPLES, WITH
-from program import FOLDER, MODELS, PROGRAM, draws_pictures, refused, run, view_keys
+from program import FOLDER, MODELS, PROGRAM, refused, run, view_keys
 
 TEXT, OTHER = "Lily saw an unbelievable cat", "Lily saw an unbelievable dog"
 # Change how, and not what, is said.
@@ -80,6 +80,7 @@ SHOWN = {
     "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"],
     "compare": ["--text", TEXT, "--text-b", OTHER],
     "positions": ["--model", MODELS / "t5", "--text", "the cat"],
+    "experts": ["--model", MODELS / "mixtral", "--text", "The old harbour"],
     "patch": ["--text", "The cat sat", "--text-b", "The dog sat"],
     "influence": ["--text", "The cat sat"],
     "corpus": ["--corpus", "these.json"],
@@ -127,7 +128,6 @@ def _sweep(check, rows, share=1.0):
     assert not wrong, "unheard: " + "; ".join(wrong)
 
 
-@draws_pictures
 def every_option_changes_the_numbers_and_the_figure_of_a_view_or_is_refused():
     """render --view V × every option, of a text and of an image."""
     _written_before()
@@ -174,7 +174,6 @@ def _words_of_options():
     }
 
 
-@draws_pictures
 def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
     """render --view V × every word and flag that V alone has × every option of V."""
     _written_before()
@@ -255,7 +254,7 @@ VERBS = {  # the command, and what else an option needs to act
         {"--align": ["--text-b", "an unbelievable cat"]},
     ),
     "generate": (
-        ["--text", TEXT, "--tokens", "5", "--json"],
+        ["--text", "The dog", "--tokens", "5", "--json"],
         {
             "--length-penalty": ["--beams", "4"],
             "--top-k": ["--temperature", "3"],
@@ -281,7 +280,6 @@ BESIDE = [
 ]
 
 
-@draws_pictures
 def every_option_of_a_verb_changes_what_it_says_or_is_refused():
     _written_before()
     wrong, commands = [], [([verb, *base], needs) for verb, (base, needs) in VERBS.items()] + BESIDE
@@ -298,7 +296,6 @@ def every_option_of_a_verb_changes_what_it_says_or_is_refused():
     assert not wrong, f"unheard: {wrong}"
 
 
-@draws_pictures
 def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
     for station in [row.split()[0] for row in run("learn --list").out.splitlines()]:
         shown = {

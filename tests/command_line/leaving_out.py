@@ -5,12 +5,12 @@ from program import MODELS, refused, run, run_json
 
 
 def the_word_that_matters_comes_first():
-    """ball 4 wrote ball, whatever the slope of a flat log p says."""
+    """The last two words ask for ball 4, whatever the slope of a flat log p says."""
     found = attribute()
     first = sorted(zip(found["scores"], found["tokens"], range(17)), reverse=True)[:3]
-    assert [(name, at) for _, name, at in first] == [("ball", 4), ("red", 3), ("the", 15)], first
-    assert [round(score, 3) for score, *_ in first] == [0.152, 0.09, 0.035], first
-    assert round(found["p"], 3) == 0.994 and round(found["p_without"][4], 3) == 0.854, found
+    assert [(name, at) for _, name, at in first] == [("the", 15), ("red", 16), ("ball", 4)], first
+    assert [round(score, 3) for score, *_ in first] == [0.352, 0.319, 0.078], first
+    assert round(found["p"], 3) == 0.989 and round(found["p_without"][4], 3) == 0.915, found
     assert found["adds_up"] is None and found["note"].startswith("exact, 17 runs"), found
     shorter = attribute("--metric", "log p ball", text=RED.replace("red ball", "red", 1))
     assert abs(found["value"] - found["scores"][4] - shorter["value"]) < 1e-4

@@ -154,7 +154,11 @@ WITH = {  # the options that an option needs beside it to act
 
 
 # a method of no metric asks for its position alone
-OF_VIEWS = {("influence", "--text-b"): ["The dog sat"], ("influence", "--metric"): ["cat - dog@1"]}
+OF_VIEWS = {
+    ("influence", "--text-b"): ["The dog sat"],
+    ("influence", "--metric"): ["cat - dog@1"],
+    ("experts", "--metric"): ["the"],
+}
 
 
 # Of an image: the figure marks what is explained, model B must read images too, and long labels are

@@ -15,12 +15,6 @@ FOLDER = Path(tempfile.mkdtemp(prefix="headlight cli ümläut "))
 SANITIZED = b"__asan_init" in PROGRAM.read_bytes()
 
 
-def draws_pictures(test):
-    """Mark a test that --without-pictures leaves out."""
-    test.draws_pictures = True
-    return test
-
-
 def words_of(command, arguments):
     """The words of a command, of which MODELS/… names a reference model, and its arguments."""
     return [

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The program as a user types it: exit statuses, messages, files; each function of a subject that
-takes nothing is a test. PROGRAM [--without-pictures] [test…]: all or these, without those that draw
-pictures; HEADLIGHT_JOBS of them at a time (one), each with a folder of its own. Ends with
-'N passed, N failed'."""
+takes nothing is a test. PROGRAM [test…]: all or these; HEADLIGHT_JOBS of them at a time (one), each
+with a folder of its own. Ends with 'N passed, N failed'."""
 
 import multiprocessing
 import os
@@ -81,12 +80,17 @@ TESTS = {
 }
 
 
+def _cpu():
+    """CPU seconds of this process and of those that it ran."""
+    return sum(os.times()[:4])
+
+
 def outcome(name):
     """Whether a test passed, and what is said of it."""
-    begin = time.time()
+    begin, before = time.time(), _cpu()
     try:
         TESTS[name]()
-        return True, f"ok   {name} ({time.time() - begin:.1f} s)"
+        return True, f"ok   {name} ({time.time() - begin:.1f} s, {_cpu() - before:.1f} s of CPU)"
     except (Exception, SystemExit):  # which would end a process that others wait for
         return False, f"FAIL {name}\n{traceback.format_exc()}"
 
@@ -102,12 +106,10 @@ def outcomes(names):
 
 
 def main():
-    wanted = set(sys.argv[2:]) - {"--without-pictures"}
+    wanted = set(sys.argv[2:])
     if unknown := wanted - TESTS.keys():
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
     names = [name for name in TESTS if not wanted or name in wanted]
-    if "--without-pictures" in sys.argv:
-        names = [name for name in names if not hasattr(TESTS[name], "draws_pictures")]
     passed = 0
     for ok, said in outcomes(names):
         passed += ok

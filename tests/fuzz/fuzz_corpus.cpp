@@ -11,7 +11,10 @@ using namespace headlight;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const ModelConfig config = [] {
         ModelConfig c;
-        c.stacks[0].layers = c.stacks[0].heads = c.stacks[0].kv_heads = 1;
+        LayerSpec layer;
+        layer.attention.heads = layer.attention.kv_heads = 1;
+        c.stacks[0].layers.assign(1, layer);
+        c.number_blocks();
         return c;
     }();
     const std::string text(reinterpret_cast<const char*>(data), size);

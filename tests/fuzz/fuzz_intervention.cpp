@@ -10,8 +10,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace headlight;
     static const ModelConfig config = [] {
         ModelConfig c;
-        c.stacks[0].layers = 4;
-        c.stacks[0].heads = c.stacks[0].kv_heads = 4;
+        LayerSpec layer;
+        layer.attention.heads = layer.attention.kv_heads = 4;
+        c.stacks[0].layers.assign(4, layer);
+        c.number_blocks();
         return c;
     }();
     const std::string text(reinterpret_cast<const char*>(data), size);

@@ -5,8 +5,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     static const headlight::ModelConfig config = [] {
         headlight::ModelConfig c;
-        c.stacks[0].layers = 4;
-        c.stacks[0].heads = c.stacks[0].kv_heads = 4;
+        headlight::LayerSpec layer;
+        layer.attention.heads = layer.attention.kv_heads = 4;
+        c.stacks[0].layers.assign(4, layer);
+        c.number_blocks();
         return c;
     }();
     if (const auto root = headlight::parse_json(text, "input"); root && root->is_object()) {

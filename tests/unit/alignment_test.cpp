@@ -69,7 +69,7 @@ TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the
     CHECK(kinds[1].block == 4);
     CHECK(kinds[2].block == 7);
     CHECK((kinds[2].weights - trace->pattern(7, 4)).cwiseAbs().maxCoeff() == 0);
-    CHECK(kinds[1].weights(0, 1) == -1);  // later keys are masked
+    CHECK(kinds[1].weights(0, 1) == kMasked);  // later keys are masked
     Matrix mean = Matrix::Zero(trace->query_count(7), trace->key_count(7));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(7, h) / 8;
     CHECK(((*answer_layer_patterns(*trace, LayerPatternsRequest{1, -1}, pool))[2].weights - mean)

@@ -12,6 +12,8 @@ TEST_CASE("backward: zero rows are skipped, and the rest is the same") {
         {"gpt2", {"ablate:1.0:mean", "temperature:0.5"}},
         {"llama", {"mask:4-7>1-3@0.1", "unmask:2>7"}},
         {"gemma2", {}},
+        {"gemma4", {}},
+        {"gemma4", {"skip-attention:1", "mask:4-7>1-3@3.1"}},
         {"phi", {"mask:0>0"}},
         {"qwen3", {"positions:shuffle:7"}},
         {"bert", {}},
@@ -23,7 +25,7 @@ TEST_CASE("backward: zero rows are skipped, and the rest is the same") {
         const std::vector<std::string>& changes = run.second;
         const auto trace = changed(reference_model(name), changes, pool);
         const int last = isize(trace->config().stacks) - 1, d = trace->config().d_model,
-                  n = trace->output().size(), layers = trace->config().stacks[last].layers;
+                  n = trace->output().size(), layers = trace->config().stacks[last].depth();
         std::vector<GradientSeed> seeds;
         for (int i = 0; i < 5; ++i)
             seeds.push_back({last, layers + 1 - i % 3, i * (n - 1) / 4, random_matrix(1, d, unsigned(i)), i});

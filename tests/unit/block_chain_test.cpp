@@ -67,10 +67,11 @@ void check_side(const Trace& trace, const BlockChain& chain, const BlockChainReq
         return query ? step : static_cast<ChainStep>(static_cast<int>(step) + 5);
     };
     const bool cross = c.block(w.block).kind == AttentionKind::cross,
-               normalizes = c.norm_place == NormPlace::before && weights.norm && (query || !cross);
+               normalizes = !c.norms_sums() && weights.norm && (query || !cross);
     const Vector in = values(chain, at(ChainStep::query_in));
     CHECK((chain.find(at(ChainStep::query_norm)) != nullptr) == normalizes);
-    const Vector x = normalizes ? normed(c, weights.norm, in) : in;
+    const Norm& read = query ? weights.norm : trace.weights(c.key_block(w.block)).norm;
+    const Vector x = normalizes ? normed(c, read, in) : in;
     if (normalizes) errors.see(errors.norm, values(chain, at(ChainStep::query_norm)), x);
     const Linear& matrix = query ? weights.q : weights.k;
     const Norm& norm = query ? weights.q_norm : weights.k_norm;
@@ -87,7 +88,11 @@ void check_side(const Trace& trace, const BlockChain& chain, const BlockChainReq
     if (turns) CHECK(values(chain, at(ChainStep::q_rotated)) == meets);
     if (!turns || place == 0) errors.see(errors.q, meets, y);  // position 0 is not rotated
     if (turns) CHECK(meets.norm() == doctest::Approx(y.norm()).epsilon(1e-4));
-    if (!query) errors.see(errors.v, values(chain, ChainStep::v), projected(weights.v, kv * d, d, x, pool));
+    if (query) return;
+    Vector v = projected(weights.v, kv * d, d, x, pool);
+    CHECK((chain.find(ChainStep::v_made) != nullptr) == static_cast<bool>(weights.v_norm));
+    if (weights.v_norm) v = normed(c, weights.v_norm, v);
+    errors.see(errors.v, values(chain, ChainStep::v), v);
 }
 
 /// z W_O + b = attn_out, E + attn_out = resid_mid, and the norms before and after.
@@ -105,9 +110,9 @@ void check_after(const Trace& trace, const BlockChain& chain, const BlockChainRe
     errors.see(errors.output, trace.attn_out(w.block, w.query, 1, pool).row(0).transpose(), added);
     const Vector sum = values(chain, ChainStep::query_in) + added;
     errors.see(errors.sum, values(chain, ChainStep::sum), sum);
-    const bool after = c.norm_place == NormPlace::after;
+    const bool after = c.norms_sums();
     if (after) errors.see(errors.norm, values(chain, ChainStep::next_norm), normed(c, weights.norm, sum));
-    if (c.parallel) CHECK(chain.find(ChainStep::next_norm) == nullptr);
+    if (c.stacks[0].layers[0].parallel) CHECK(chain.find(ChainStep::next_norm) == nullptr);
     // Cross-attention's output is added to the stream after self-attention.
     const AttentionBlock at = c.block(w.block);
     const auto blocks = c.blocks_of(at.stack, at.layer);
@@ -154,9 +159,9 @@ std::shared_ptr<const Trace> any_trace(const std::shared_ptr<const Model>& model
 TEST_CASE("block chain: every stage of every family is its product, norm or sum") {
     ThreadPool pool(2);
     Errors errors;
-    for (const char* name :
-         {"albert", "bart", "bert", "bloom", "distilbert", "electra", "gemma2", "gpt2", "gpt_neox", "llama",
-          "marian", "mistral", "modernbert", "opt", "phi", "qwen2", "qwen3", "roberta", "t5"}) {
+    for (const char* name : {"albert", "bart", "bert",     "bloom", "distilbert", "electra", "gemma2",
+                             "gemma4", "gpt2", "gpt_neox", "llama", "marian",     "mistral", "modernbert",
+                             "opt",    "phi",  "qwen2",    "qwen3", "roberta",    "t5"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
         const auto trace = any_trace(model, pool);

@@ -65,7 +65,7 @@ TEST_CASE("changes: a masked link has weight 0 and the rest of its row is renorm
         want.row(6) /= want.row(6).sum();
         CHECK((after->pattern(0, 1) - want).cwiseAbs().maxCoeff() < 1e-5f);
         CHECK(same(after->pattern(0, 0), before->pattern(0, 0)));
-        CHECK(masked_pattern(*after, 0, 1)(6, 2) == -1);
+        CHECK(masked_pattern(*after, 0, 1)(6, 2) == kMasked);
     }
 }
 
@@ -96,7 +96,7 @@ TEST_CASE(
     for (const char* name : {"llama", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int block = isize(model->config.stacks) - 1 ? model->config.stacks[0].layers : 1;
+        const int block = isize(model->config.stacks) - 1 ? model->config.stacks[0].depth() : 1;
         const std::string layer = block_path(model->config, block);
         std::vector<std::string> all;
         for (int h = 0; h < model->config.max_heads(); ++h)
@@ -147,8 +147,8 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
     for (const char* name : {"gpt2", "gemma2", "bert", "marian"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
-        const int block = model->config.stacks.size() > 1 ? model->config.stacks[0].layers + 1
-                                                          : model->config.stacks[0].layers - 1;
+        const int block = model->config.stacks.size() > 1 ? model->config.stacks[0].depth() + 1
+                                                          : model->config.stacks[0].depth() - 1;
         const std::string change = "ablate:" + block_path(model->config, block) + ".0:zero";
         const auto before = changed(model, {}, pool), full = changed(model, {change}, pool),
                    quick = changed(model, {change}, pool, before.get());
@@ -286,9 +286,9 @@ TEST_CASE("without its first key a pattern's rows still sum to 1") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto trace = changed(model, {}, pool);
-    const Matrix full = masked_pattern(*trace, 1, 0), rest = without_first_key(full);
+    const Matrix full = masked_pattern(*trace, 1, 0), rest = without_first_key(full, false);
     for (Index q = 0; q < rest.rows(); ++q) {
-        CHECK(rest(q, 0) == -1);
+        CHECK(rest(q, 0) == kMasked);
         if (q > 0) CHECK(rest.row(q).cwiseMax(0.0f).sum() == doctest::Approx(1));
         for (Index k = 1; k <= q; ++k) CHECK(rest(q, k) == doctest::Approx(full(q, k) / (1 - full(q, 0))));
     }

@@ -73,7 +73,7 @@ TEST_CASE("circuits: QK of a token pair is their score in a text, for models wit
         const auto trace = *run_trace(model, request, pool);
         const float dot = trace->q(0, 1).row(1).dot(trace->k(0, 1).row(0)) * trace->rule(0).scale;
         const auto [q, k, none] = token_sides(*model, head, kQueries | kKeys, pool);
-        if (model->config.attention_bias || model->config.norm_bias) continue;  // biases are left out
+        if (model->config.attention(0).bias || model->config.norm_bias) continue;  // biases are left out
         CHECK(q.row(9).dot(k.row(5)) == doctest::Approx(dot).epsilon(1e-3));
     }
 }
@@ -179,7 +179,7 @@ TEST_CASE("circuits: attention to the previous token by positions alone") {
     // Without positions every key of a causal row has weight 1 / (i + 1).
     const auto bloom = reference_model("bloom");
     double by_slope = 0;  // ALiBi only: average tokens share one key vector, so that the bias decides
-    const PositionBias bias = alibi_bias(bloom->config.heads(0), 64);
+    const PositionBias bias = alibi_bias({}, bloom->config.heads(0), 64);
     const int n = std::min(64, bloom->config.context);
     for (int i = 1; i < n; ++i) {
         const Eigen::ArrayXf row = bias.by_key.row(0).head(i + 1).array().transpose();

@@ -43,6 +43,14 @@ TEST_CASE("values of another type and unknown names are refused by key") {
         {R"({"model_type":"gemma2","num_hidden_layers":2,"layer_types":["sliding_attention",1]})",
          "layer_types"},
         {R"({"model_type":"gemma2","layer_types":{}})", "layer_types"},
+        {R"({"model_type":"gemma4_text","num_kv_shared_layers":30})", "num_kv_shared_layers"},
+        {R"({"model_type":"gemma4_text","num_kv_shared_layers":26})", "num_kv_shared_layers"},
+        {R"({"model_type":"gemma4_text","enable_moe_block":true,"num_experts":4})", "top_k_experts"},
+        {R"({"model_type":"gemma4_text","per_layer_config":{"30":{}}})", "per_layer_config"},
+        {R"({"model_type":"gemma4_text","per_layer_config":{"5":{"head_dim":8}}})", "per_layer_config"},
+        {R"({"model_type":"gemma4_text","vocab_size_per_layer_input":9})", "vocab_size_per_layer_input"},
+        {R"({"model_type":"gemma4_text","use_bidirectional_attention":"no"})", "use_bidirectional_attention"},
+        {R"({"model_type":"gemma3n_text","altup_num_inputs":4})", "AltUp"},
         {R"({"model_type":"modernbert","rope_parameters":{"full_attention":7}})", "full_attention"},
         {R"({"model_type":"vit","id2label":["cat","dog"]})", "id2label"},
         {R"({"model_type":"vit","id2label":{"0":"cat","1":2}})", "id2label"},
@@ -206,11 +214,11 @@ TEST_CASE(
         GgufBytes file = decoder_header(architecture);
         const auto whole = config_of(file);
         REQUIRE(whole);
-        CHECK((whole->stacks[0].d_head == 80 && whole->rope.dims == 80));
+        CHECK((whole->d_head(0) == 80 && whole->attention(0).rope.dims == 80));
         file.set(std::string(architecture) + ".rope.dimension_count", 32u);
         const auto part = config_of(file);
         REQUIRE(part);
-        CHECK((part->stacks[0].d_head == 80 && part->rope.dims == 32));
+        CHECK((part->d_head(0) == 80 && part->attention(0).rope.dims == 32));
     }
     for (const uint32_t wrong : {0u, 31u, 82u}) {
         GgufBytes file = decoder_header("phi2");
@@ -244,4 +252,18 @@ TEST_CASE("GGUF: entries of another type are refused") {
     CHECK(!tokenizes("tokenizer.ggml.cls_token_id", 4u));
     CHECK(!tokenizes("tokenizer.ggml.cls_token_id", std::string("1")));
     CHECK(!tokenizes("tokenizer.ggml.token_type", std::vector<std::string>{"1", "1", "1", "1"}));
+}
+
+TEST_CASE("a family that is not known is refused by what its configuration needs") {
+    const auto refused = [](Json config, const char* type) {
+        config["model_type"] = type;
+        const auto parsed = parse_config(config, "config.json");
+        REQUIRE(!parsed);
+        return parsed.error().message;
+    };
+    CHECK(says(refused({{"state_size", 16}}, "some_ssm"), "needs state spaces, which"));
+    CHECK(says(refused({{"lru_width", 8}, {"conv_L_cache", 3}}, "some_mix"),
+               "recurrent layers, short convolutions"));
+    CHECK(says(refused({{"lru_width", 0}}, "other"), "is not one that Headlight computes"));
+    CHECK(says(refused({}, "other"), "headlight.trace"));
 }

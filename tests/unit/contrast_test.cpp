@@ -45,9 +45,9 @@ TEST_CASE("contrast: the square root by itself beyond 64 tokens, the true range 
 
 TEST_CASE("contrast: the 99th percentile of unmasked weights") {
     Matrix weights(20, 10);
-    for (int i = 0; i < 200; ++i) weights.data()[i] = i < 100 ? -1 : float(i - 99) / 100;  // 0.01 … 1.00
+    for (int i = 0; i < 200; ++i) weights.data()[i] = i < 100 ? kMasked : float(i - 99) / 100;  // 0.01 … 1.00
     CHECK(percentile_99(weights) == doctest::Approx(0.99));
-    CHECK(percentile_99(Matrix::Constant(3, 3, -1)) == 0);
+    CHECK(percentile_99(Matrix::Constant(3, 3, kMasked)) == 0);
     CHECK(percentile_99(Matrix::Constant(1, 1, 0.3f)) == doctest::Approx(0.3));
     Matrix large(400, 400);
     for (Index i = 0; i < large.size(); ++i) large.data()[i] = float(i) / float(large.size());

@@ -66,13 +66,16 @@ TEST_CASE(
 }
 
 TEST_CASE("ALiBi slopes: powers of two, with odd ones between if the number of heads is not one") {
-    const PositionBias eight = alibi_bias(8, 3);
+    const PositionBias eight = alibi_bias({}, 8, 3);
     CHECK(eight.by_key(0, 2) == doctest::Approx(2 * 0.5));
     CHECK(eight.by_key(7, 1) == doctest::Approx(1.0 / 256));
-    const PositionBias six = alibi_bias(6, 2);  // 2^-2, 2^-4, 2^-6, 2^-8, then 2^-1, 2^-3
+    const PositionBias six = alibi_bias({}, 6, 2);  // 2^-2, 2^-4, 2^-6, 2^-8, then 2^-1, 2^-3
     CHECK(six.by_key(3, 1) == doctest::Approx(1.0 / 256));
     CHECK(six.by_key(4, 1) == doctest::Approx(0.5));
     CHECK(six.by_key(5, 1) == doctest::Approx(0.125));
+    CHECK(alibi_bias({.steepness = 4}, 8, 2).by_key(7, 1) == doctest::Approx(1.0 / 16));  // MPT
+    const PositionBias falcon = alibi_bias({.scale = 0.25f, .bfloat16 = true}, 8, 302);
+    CHECK(falcon.by_key(0, 301) == 0.25f * 0.5f * 300);  // 301 takes 9 bits
 }
 
 TEST_CASE("T5's buckets: exact near, logarithmic far, separate for both directions") {
@@ -107,6 +110,16 @@ TEST_CASE("norms by hand") {
     CHECK(apply_norm(c, {weight, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
 }
 
+TEST_CASE("xIELU is p x² + β x above 0, n (exp x − 1 − x) + β x below, by the parameters of its layer") {
+    const float zero = 0, beta = 0.25f, end = -1e-6f;  // softplus(0) = ln 2
+    Eigen::ArrayXf x(2);
+    x << 2, -1;
+    apply_activation(Activation::xielu, {&zero, &zero, &beta, &end}, x);
+    const double p = std::log(2.0), n = 0.25 + std::log(2.0);
+    CHECK(x[0] == doctest::Approx(4 * p + 0.5));
+    CHECK(x[1] == doctest::Approx(n * std::exp(-1.0) - 0.25));
+}
+
 TEST_CASE("tables of activations and position schemes follow their enums; each family has a scheme") {
     int place = 0;
     for (const ActivationRow& row : activations()) CHECK(static_cast<int>(row.activation) == place++);
@@ -128,11 +141,34 @@ TEST_CASE("tables of activations and position schemes follow their enums; each f
            reference_model("phi")->config.can.continue_text));
 }
 
+namespace {
+LayerSpec with_heads(int heads) {
+    LayerSpec layer;
+    layer.attention.heads = layer.attention.kv_heads = heads;
+    return layer;
+}
+}  // namespace
+
+TEST_CASE("blocks of one stack may have different numbers of heads") {
+    ModelConfig c;
+    c.stacks[0].layers = {with_heads(3), with_heads(1), with_heads(5)};
+    c.number_blocks();
+    CHECK((c.blocks() == 3 && c.head_count() == 9 && c.max_heads() == 5));
+    for (int i = 0; i < c.head_count(); ++i) CHECK(c.head_index(c.head_at(i)) == i);
+    CHECK(c.head_at(3) == AttentionHead{1, 0});
+    CHECK(c.head_at(4) == AttentionHead{2, 0});
+    CHECK((c.has_head({0, 2}) && !c.has_head({1, 1})));
+    CHECK(per_stack(c, &AttentionSpec::heads) == "1–5");
+}
+
 TEST_CASE("heads are numbered across blocks of different sizes: head_index and head_at are inverse") {
     ModelConfig c;
     c.stacks.assign(2, {});
-    c.stacks[0].layers = 2, c.stacks[0].heads = 2;
-    c.stacks[1].layers = 3, c.stacks[1].heads = 4, c.stacks[1].cross = true;
+    c.stacks[0].layers.assign(2, with_heads(2));
+    c.stacks[1].layers.assign(3, with_heads(4));
+    for (LayerSpec& layer : c.stacks[1].layers) layer.cross = layer.attention;
+    c.stacks[1].source = 0;
+    c.number_blocks();
     CHECK(c.blocks() == 8);
     CHECK(c.head_count() == 2 * 2 + 2 * 3 * 4);
     CHECK(c.max_heads() == 4);
@@ -216,7 +252,7 @@ TEST_CASE("encoder–decoder models: three kinds of attention, numbered consecut
     CHECK(block_path(c, 0) == "encoder.0");
     CHECK(block_path(c, 3) == "decoder.1");
     CHECK(head_name(c, 5, 2) == "cross 1.2");
-    CHECK(c.block(5).key_stack() == 0);
+    CHECK(c.block(5).key_stack == 0);
     ThreadPool pool(1);
     const auto input = encode_input(*model, {"The cat", "", "Die", {}, {}, {}, nullptr});
     REQUIRE(input);

@@ -113,10 +113,10 @@ TEST_CASE("words: pieces of every tokenizer are joined, punctuation and special 
     CHECK(join_labels(Words{"a", "天 1/3", "天 2/3", "天 3/3", "地 1/2", "地 2/2"},
                       std::vector<int>{0, 0, 0, 0, 1, 1}) == Words{"a天", "地"});
     Matrix w(3, 3);
-    w << 1, -1, -1, 0.25f, 0.75f, -1, 0.5f, 0.25f, 0.25f;
+    w << 1, kMasked, kMasked, 0.25f, 0.75f, kMasked, 0.5f, 0.25f, 0.25f;
     const Matrix joined = join_pattern(w, std::vector<int>{0, 1, 1}, std::vector<int>{0, 1, 1});
     Matrix want(2, 2);
-    want << 1, -1, 0.375f, 0.625f;  // the mean of two queries, the sum of two keys
+    want << 1, kMasked, 0.375f, 0.625f;  // the mean of two queries, the sum of two keys
     CHECK((joined - want).cwiseAbs().maxCoeff() < 1e-6f);
 }
 

@@ -165,6 +165,26 @@ TEST_CASE("a curve becomes a strip of few triangles within a third of a pixel") 
     ImGui::DestroyContext();
 }
 
+TEST_CASE("a line that turns back at every point keeps its width") {
+    ImGui::CreateContext();
+    ImGui::GetIO().Fonts->Build();
+    ImDrawList list(ImGui::GetDrawListSharedData());
+    list._ResetForNewFrame();
+    std::vector<ImVec2> zigzag;
+    for (int i = 0; i < 20; ++i) zigzag.push_back({3.0f * float(i), i % 2 ? 100.0f : 0.0f});
+    draw_polyline(list, zigzag, IM_COL32_WHITE, 2);
+    double covered = 0, length = 0;
+    for (int i = 0; i + 2 < list.IdxBuffer.Size; i += 3) {
+        const auto at = [&](int corner) { return list.VtxBuffer[list.IdxBuffer[i + corner]].pos; };
+        const ImVec2 a = at(0), b = at(1), c = at(2);
+        covered += std::abs(double((b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y))) / 2;
+    }
+    for (size_t i = 1; i < zigzag.size(); ++i)
+        length += std::hypot(double(zigzag[i].x - zigzag[i - 1].x), double(zigzag[i].y - zigzag[i - 1].y));
+    CHECK(covered >= 1.99 * length);
+    ImGui::DestroyContext();
+}
+
 namespace {
 
 /// Returns the height and slope at x of a curve from (0, 0) to (across, rise), by bisection.

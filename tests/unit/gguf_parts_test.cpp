@@ -86,18 +86,58 @@ TEST_CASE("GGUF in parts is listed as one model of the parts' total size") {
     CHECK(model_name(found[0].path) == "m");
 }
 
-TEST_CASE("GGUF: a mixture of experts is refused as such, not for missing tensors") {
-    for (const char* architecture : {"llama", "qwen2moe", "gpt-oss"}) {
-        GgufBytes file = decoder_header(architecture);
-        CHECK(!says(message_of_gguf(config_of(file)), "experts"));
-        file.set(std::string(architecture) + ".expert_count", 8u);
-        CHECK(says(message_of_gguf(config_of(file)), "is a mixture of experts ("));
-    }
-    GgufBytes none = decoder_header("llama");
-    none.set("llama.expert_count", 0u);
+TEST_CASE("GGUF: experts in an architecture without are refused as such, not for missing tensors") {
+    GgufBytes file = decoder_header("qwen2"), none = file;
+    file.set("qwen2.expert_count", 8u);
+    CHECK(says(message_of_gguf(config_of(file)), "is a mixture of experts (qwen2.expert_count is 8)"));
+    none.set("qwen2.expert_count", 0u);
     CHECK(config_of(none));
     none.tensor("blk.0.ffn_gate_inp.weight", 1, 8, 4096);
     CHECK(says(message_of_gguf(config_of(none)), "is a mixture of experts,"));
+}
+
+TEST_CASE("GGUF: a Llama with experts is a Mixtral") {
+    GgufBytes file = decoder_header("llama");
+    CHECK(config_of(file)->family == "llama");
+    file.set("llama.expert_count", 8u);
+    file.set("llama.expert_used_count", 3u);
+    const auto config = config_of(file);
+    REQUIRE(config);
+    CHECK(config->family == "mixtral");
+    const auto& experts = config->stacks[0].layers[1].mlp.experts;
+    REQUIRE(experts);
+    CHECK((experts->count == 8 && experts->used == 3 && experts->width == 64));
+    file.set("llama.expert_gating_func", 2u);
+    CHECK(says(message_of_gguf(config_of(file)), "llama.expert_gating_func is 2, a router that"));
+}
+
+TEST_CASE("GGUF: routers weigh experts as the file says") {
+    GgufBytes file = decoder_header("qwen3moe");
+    const auto experts_of = [](const GgufBytes& of) {
+        return *config_of(of)->stacks[0].layers[0].mlp.experts;
+    };
+    CHECK((experts_of(file).normalize && experts_of(file).scale == 1));
+    file.set("qwen3moe.expert_weights_norm", false);
+    file.set("qwen3moe.expert_weights_scale", 2.5f);
+    CHECK((!experts_of(file).normalize && experts_of(file).scale == 2.5f));
+}
+
+TEST_CASE("GGUF: layers that predict later tokens are not the model's") {
+    GgufBytes file = decoder_header("glm4moe");
+    file.set("glm4moe.nextn_predict_layers", 1u);
+    const auto config = config_of(file);
+    REQUIRE(config);
+    CHECK(config->stacks[0].depth() == 1);
+    CHECK(config->stacks[0].skipped == std::vector{1});
+}
+
+TEST_CASE("GGUF: a key that changes what is computed is not ignored") {
+    GgufBytes file = decoder_header("qwen2"), neutral = file;
+    neutral.set("qwen2.logit_scale", 0.0f);
+    CHECK(config_of(neutral));
+    file.set("qwen2.logit_scale", 0.5f);
+    CHECK(
+        says(message_of_gguf(config_of(file)), "qwen2.logit_scale is 0.5, which Headlight does not compute"));
 }
 
 TEST_CASE("GGUF: files that hold no model are refused by what they hold") {
@@ -114,13 +154,16 @@ TEST_CASE("GGUF: biases are those that are stored") {
         GgufBytes file = decoder_header(architecture);
         const auto without = config_of(file);
         REQUIRE(without);
-        CHECK((!without->attention_bias && !without->output_bias && !without->mlp_bias &&
+        const LayerSpec& plain = without->stacks[0].layers[0];
+        CHECK((!plain.attention.bias && !plain.attention.output_bias && !plain.mlp.bias &&
                !without->logits_bias));
         file.tensor("blk.1.attn_k.bias", 1, 8, 4096);
         file.tensor("output.bias", 1, 8, 8192);
         const auto with = config_of(file);
         REQUIRE(with);
-        CHECK((with->attention_bias && !with->output_bias && !with->mlp_bias && with->logits_bias));
+        const LayerSpec& biased = with->stacks[0].layers[0];
+        CHECK((biased.attention.bias && !biased.attention.output_bias && !biased.mlp.bias &&
+               with->logits_bias));
     }
 }
 
@@ -128,26 +171,28 @@ TEST_CASE("GGUF: llama.cpp's defaults for missing entries, and older spellings")
     GgufBytes file = decoder_header("qwen2");
     const auto plain = config_of(file);
     REQUIRE(plain);
-    CHECK((plain->rope.theta == 10000 && plain->rope.scaling == RopeScaling::none));
+    CHECK((plain->stacks[0].layers[0].attention.rope.theta == 10000 &&
+           plain->stacks[0].layers[0].attention.rope.scaling == RopeScaling::none));
     for (const char* key : {"qwen2.rope.scale_linear", "qwen2.rope.scaling.factor"}) {
         GgufBytes scaled = file;
         scaled.set(key, 4.0f);
         const auto config = config_of(scaled);
         REQUIRE(config);
-        CHECK((config->rope.scaling == RopeScaling::linear && config->rope.factor == 4));
+        CHECK((config->stacks[0].layers[0].attention.rope.scaling == RopeScaling::linear &&
+               config->stacks[0].layers[0].attention.rope.factor == 4));
         scaled.set("qwen2.rope.scaling.type", std::string("none"));
-        CHECK(config_of(scaled)->rope.scaling == RopeScaling::none);
+        CHECK(config_of(scaled)->stacks[0].layers[0].attention.rope.scaling == RopeScaling::none);
     }
     GgufBytes unscaled = file;
     unscaled.set("qwen2.rope.scaling.type", std::string("linear"));
     unscaled.set("qwen2.rope.scaling.factor", 0.0f);
-    CHECK(config_of(unscaled)->rope.scaling == RopeScaling::none);
+    CHECK(config_of(unscaled)->stacks[0].layers[0].attention.rope.scaling == RopeScaling::none);
     GgufBytes yarn = file;
     yarn.set("qwen2.rope.scaling.type", std::string("yarn"));
     yarn.set("qwen2.rope.scaling.factor", 4.0f);
-    const double usual = config_of(yarn)->rope.attention_factor;
+    const double usual = config_of(yarn)->stacks[0].layers[0].attention.rope.attention_factor;
     yarn.set("qwen2.rope.scaling.attn_factor", 0.5f);
-    CHECK(config_of(yarn)->rope.attention_factor == doctest::Approx(usual / 2));
+    CHECK(config_of(yarn)->stacks[0].layers[0].attention.rope.attention_factor == doctest::Approx(usual / 2));
     GgufBytes both_ways = file;
     both_ways.set("qwen2.attention.causal", false);
     CHECK(!config_of(both_ways)->stacks[0].causal);
@@ -168,12 +213,12 @@ TEST_CASE("GGUF: lists of head counts, and missing sizes") {
     };
     const auto alone = config_of(header(""));
     REQUIRE(alone);
-    CHECK(alone->stacks[0].kv_heads == 2);
+    CHECK(alone->kv_heads(0) == 2);
     for (const char* key : {"embedding_length", "block_count", "attention.head_count", "context_length"})
         CHECK(says(message_of_gguf(config_of(header(key))), std::string("does not say its llama.") + key));
     GgufBytes alike = header("attention.head_count"), unlike = alike;
     alike.set("llama.attention.head_count", std::vector<uint32_t>{2, 2});
-    CHECK(config_of(alike)->stacks[0].heads == 2);
+    CHECK(config_of(alike)->heads(0) == 2);
     unlike.set("llama.attention.head_count", std::vector<uint32_t>{2, 4});
     CHECK(says(message_of_gguf(config_of(unlike)), "llama.attention.head_count differs between layers"));
 }

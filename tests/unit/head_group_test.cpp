@@ -29,7 +29,7 @@ TEST_CASE("head group: mean and maximum per cell, −1 where all heads mask it; 
         for (int q = 0; q < 41; ++q) {
             CHECK(mean.row(q).cwiseMax(0.0f).sum() == doctest::Approx(1).epsilon(1e-5));
             for (int k = 0; k < 41; ++k) {
-                float sum = 0, largest = -1;
+                float sum = 0, largest = kMasked;
                 for (const AttentionHead head : heads) {
                     const float w = masked_pattern_rows(*trace, head.block, head.head, q, 1)(0, k);
                     sum += std::max(w, 0.0f);
@@ -37,7 +37,7 @@ TEST_CASE("head group: mean and maximum per cell, −1 where all heads mask it; 
                 }
                 CHECK(max(q, k) == largest);
                 if (largest < 0)
-                    CHECK(mean(q, k) == -1);
+                    CHECK(mean(q, k) == kMasked);
                 else
                     CHECK(mean(q, k) == doctest::Approx(sum / float(heads.size())).epsilon(1e-5));
             }
@@ -56,11 +56,11 @@ TEST_CASE("head group: a key that one head masks counts as 0 there and is shown 
     const auto trace = *run_trace(model, request, pool);
     const Matrix mean = combined_pattern(*trace, {Combine::mean, {{0, 0}, {0, 1}}});
     CHECK(mean(3, 2) == trace->pattern(0, 0)(3, 2) / 2);
-    CHECK(mean(2, 3) == -1);
+    CHECK(mean(2, 3) == kMasked);
     CHECK(mean.row(3).sum() == doctest::Approx(1).epsilon(1e-6));
-    CHECK(combined_pattern(*trace, {Combine::mean, {{0, 1}}})(3, 2) == -1);
+    CHECK(combined_pattern(*trace, {Combine::mean, {{0, 1}}})(3, 2) == kMasked);
     const Matrix rest = combined_pattern(*trace, {Combine::mean, {{0, 0}, {0, 1}}}, true);
-    CHECK(rest(3, 0) == -1);
+    CHECK(rest(3, 0) == kMasked);
     CHECK(rest.row(3).cwiseMax(0.0f).sum() == doctest::Approx(1).epsilon(1e-6));
 }
 
@@ -90,6 +90,6 @@ TEST_CASE("head group: its title, and its heads that another model or block has"
     CHECK_FALSE(fitted(HeadGroup{Combine::max, {{99, 0}}}, c, 0));
     const ModelConfig& two = translator()->config;
     const int cross = cross_block(two, 0);
-    CHECK(heads_alike(two, 0).size() == static_cast<size_t>(two.stacks.front().layers * two.heads(0)));
+    CHECK(heads_alike(two, 0).size() == static_cast<size_t>(two.stacks.front().depth() * two.heads(0)));
     CHECK_FALSE(fitted(HeadGroup{Combine::mean, {{cross, 0}}}, two, 0));
 }

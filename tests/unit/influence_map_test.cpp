@@ -85,7 +85,7 @@ TEST_CASE("influence map: shares of all rows equal each row's trace down") {
     for (const char* name : {"gpt2", "marian", "gemma2"}) {
         const auto trace = changed(reference_model(name), {"mask:3>1"}, pool);
         const int last = isize(trace->config().stacks) - 1;
-        const int layer = trace->config().stacks[last].layers - 1;
+        const int layer = trace->config().stacks[last].depth() - 1;
         INFO(name);
         for (const bool moved : {false, true}) {
             const auto rows = shares_through(
@@ -152,7 +152,7 @@ TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     request.beside = InfluenceBeside::rollout;
     request.clamp_to(*trace);
     const auto through = answer_attention_beside(Runs{*trace}, request, pool, nullptr);
-    CHECK(through->weights(0, 1) == -1);
+    CHECK(through->weights(0, 1) == kMasked);
     CHECK(through->weights.row(4).cwiseMax(0.0f).sum() == doctest::Approx(1));
 }
 

@@ -7,6 +7,7 @@
 #include "learn/stations/no_weights.h"
 #include "learn/stations/score_functions.h"
 #include "learn/stations/small_vectors.h"
+#include "learn/word_senses.h"
 #include "learn_bench.h"
 
 using namespace headlight;
@@ -77,7 +78,7 @@ TEST_CASE("attention without weights on a model, in any order") {
         const auto rows = blocks_of<BarRows>(*page)[0].rows;
         CHECK(sum_of(rows[1]) == doctest::Approx(1));
         CHECK(rows[0].all->isApprox(rows[0].all->transpose().eval(), 1e-5f));
-        CHECK(page->blocks.size() <= 8);
+        CHECK(page->blocks.size() <= 11);
         state.shuffle = 3;
         const auto shuffled = no_weights_page(gpt2.input, state, gpt2.pool);
         CHECK(shuffled->note.find("shuffled") != std::string::npos);
@@ -106,7 +107,7 @@ TEST_CASE("words without numbers of their own get the model's, flattened, or are
     CHECK(v.rowwise().norm().maxCoeff() == doctest::Approx(2).epsilon(0.04));
 }
 
-TEST_CASE("attention without weights begins with the word that moves most") {
+TEST_CASE("attention without weights begins with a word that takes most from one other, and moves there") {
     ThreadPool pool(2);
     const auto trace = read_by_stories("Bark is very cute and he is a dog");
     const auto cell = telling_move(*trace, std::nullopt, pool);
@@ -117,9 +118,31 @@ TEST_CASE("attention without weights begins with the word that moves most") {
     input.text = "Bark is very cute and he is a dog";
     input.query = cell->query;
     const auto page = no_weights_page(input, {}, pool);
-    CHECK(blocks_of<learn::Words>(*page)[0].text.find(" moves toward “") != std::string::npos);
+    CHECK(blocks_of<learn::Words>(*page)[0].text.find("“dog” moves toward “Bark”") != std::string::npos);
     const auto table = blocks_of<learn::Table>(*page)[0];
     CHECK(table.values[3][1] > table.values[2][1] + 0.02);  // cosine of Y, of V
+}
+
+TEST_CASE(
+    "attention brings the sense of mole to the word behind it, and says nothing in a model that cannot "
+    "tell") {
+    ThreadPool pool(2);
+    const auto trace = read_by_stories("Bark is very cute");
+    StationInput input;
+    input.trace = trace.get();
+    input.model = trace->model.get();
+    input.text = "Bark is very cute";
+    NoWeightsState state;
+    state.vectors = NoWeightsState::Vectors::contextual;
+    const auto tables = blocks_of<learn::Table>(*no_weights_page(input, state, pool));
+    const auto moles = std::find_if(tables.begin(), tables.end(),
+                                    [](const auto& t) { return t.title.starts_with("The last “the”"); });
+    REQUIRE(moles != tables.end());
+    REQUIRE(moles->rows.size() == 3);
+    for (const auto& [row, word] : {std::pair{0, "tunnel"}, std::pair{1, "skin"}, std::pair{2, "lesson"}})
+        for (int other = 0; other < 3; ++other)
+            CHECK((moles->rows[other][1].find(word) != std::string::npos) == (other == row));
+    CHECK(!*word_senses(reference_model("bert"), {"mole"}, pool, nullptr));
 }
 
 TEST_CASE("flattened vectors keep a triangle as it is, and three numbers of four of a tetrahedron") {
@@ -151,19 +174,46 @@ TEST_CASE("leftovers of merging are no words") {
 
 TEST_CASE("the neighbors of typed words are those of the model's table") {
     ThreadPool pool(2);
-    const auto model = translator();
-    const auto blocks = embedding_space(*model, "king, dog , ,", pool);
-    REQUIRE(blocks.size() == 3);
+    const auto blocks = embedding_space(*translator(), "king, dog , ,", pool);
+    REQUIRE(blocks.size() >= 3);
     CHECK(std::get<learn::Grid>(blocks[0]).values(0, 0) == doctest::Approx(1));
     const auto& plane = std::get<learn::Plane>(blocks[1]);
     const auto& table = std::get<learn::Table>(blocks[2]);
-    const auto pieces = embedding_space(*model, "zyzzyva", pool);
-    CHECK(std::get<learn::Words>(pieces.back()).text.starts_with("“zyzzyva” has no vector of one token"));
-    CHECK(isize(table.rows) == 12);
+    CHECK(isize(table.rows) == 8);
     CHECK(table.values[0][2] >= table.values[1][2]);
     CHECK(table.values[0][2] < 1);
     CHECK(plane.points[0].emphasized);
-    CHECK(isize(plane.points) <= 14);
+    CHECK(isize(plane.points) <= 10);
+}
+
+TEST_CASE("zebra is nearer to horse and stripes than to emotion, which the model reads in pieces") {
+    ThreadPool pool(2);
+    const auto blocks = embedding_space(*stories(), "zebra, horse, stripes, emotion", pool);
+    const Matrix cosine = std::get<learn::Grid>(blocks[0]).values;
+    CHECK(cosine(0, 1) > cosine(0, 3) + 0.1f);
+    CHECK(cosine(0, 2) > cosine(0, 3) + 0.1f);
+    const Linear& tokens = stories()->weights.stacks[0].token_embedding;
+    const Vector mean = mean_row(tokens, pool),
+                 zebra = table_rows(tokens, *ids_of_word(*stories(), "zebra")).row(0).transpose() - mean;
+    const auto pieces = *ids_of_word(*stories(), "emotion");
+    REQUIRE(pieces.size() == 3);
+    const Vector emotion = table_rows(tokens, pieces).colwise().mean().transpose() - mean;
+    CHECK(cosine(0, 3) == doctest::Approx(zebra.dot(emotion) / zebra.norm() / emotion.norm()).epsilon(1e-4));
+    CHECK(std::get<learn::Words>(blocks[3]).text ==
+          "The model reads “stripes” and “emotion” in pieces: the mean of their vectors stands here.");
+}
+
+TEST_CASE("a direction carries meaning: king − he + she is nearest to queen") {
+    ThreadPool pool(2);
+    const auto steps = std::get<learn::Steps>(embedding_space(*stories(), "king", pool).back());
+    REQUIRE(steps.lines.size() == 5);
+    const auto cosine = [&](size_t line) { return std::stof(steps.lines[line].result); };
+    CHECK(cosine(0) > 0.7f);                 // her − his
+    CHECK(cosine(1) > 0.3f);                 // girl − boy
+    CHECK(std::abs(cosine(2)) < cosine(1));  // queen − king
+    CHECK(steps.lines[3].what == "dog − cat");
+    CHECK(steps.lines[3].result.starts_with("−"));
+    CHECK(steps.lines[4].worked == "is nearest, of all other words, to “queen”");
 }
 
 TEST_CASE("a database, exact, nearest and soft, by hand") {

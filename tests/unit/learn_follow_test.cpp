@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/prediction/predict.h"
+#include "base/quoted.h"
 #include "learn/follow/follow.h"
 #include "learn/numbers.h"
 #include "learn_bench.h"
@@ -142,6 +143,20 @@ TEST_CASE("follow: the steps after the weights add up to the next word") {
     CHECK(prediction_label(*f.trace->model, narrow<int>(best)) == "ball");
 }
 
+TEST_CASE("follow: a row that rests on the first token is told from one that looks past it") {
+    Matrix rests(1, 3), looks(1, 3);
+    rests << 0.47f, 0.4f, 0.13f;
+    looks << 0.3f, 0.5f, 0.2f;
+    CHECK_FALSE(looks_past_first(rests));
+    CHECK(looks_past_first(looks));
+    ThreadPool pool(2);
+    const auto trace = read_by_stories(kSample);
+    const auto copying = find_copying(*trace, 16, pool);
+    REQUIRE(copying);
+    CHECK(copying->past_first);
+    CHECK(copying->look == doctest::Approx(0.955).epsilon(0.01));  // of head 1.0 on both balls
+}
+
 TEST_CASE("follow: the word and its place add up to what enters the first block") {
     Followed f(read_by_stories(kSample));
     const Thread::Node& place = f.step(2);
@@ -172,10 +187,19 @@ TEST_CASE("follow: the story of the sample is that of runs in which the words ar
           doctest::Approx(probability_without(*f.trace, "mask:16>4", copying->answer, f.pool)).epsilon(1e-4));
     CHECK(bars[3].numbers[0] == doctest::Approx(both).epsilon(1e-4));
     CHECK(both < 0.5f * seen);
-    CHECK(thread.promise.find(share_of_100(double(both))) != std::string::npos);
+    CHECK(thread.promise.find(percent(double(both))) != std::string::npos);
     const float weight = f.trace->pattern(copying->head.block, copying->head.head)(16, 4);
     CHECK(thread.stops[1].bands[0].values[4] == weight);
     CHECK(thread.stops[2].bars[0].bright);  // its value raises "ball" most
+}
+
+TEST_CASE("follow: the story takes what the search for its head found, of the same run and word alone") {
+    Followed f(read_by_stories(kSample));
+    for (const int query : {15, 16}) {
+        f.input.ground = CopySearch{f.trace.get(), query, std::nullopt};
+        f.compute();
+        CHECK(f.thread().told == (query == 15));
+    }
 }
 
 TEST_CASE("follow: a sentence without such a story says so, and offers the sample") {

@@ -121,8 +121,9 @@ TEST_CASE("learn hard and soft: the page's rows are attention's, and its costs t
     const auto page = hard_soft_page(input, {}, pool);
     REQUIRE(page);
     REQUIRE(page->blocks.size() == 10);
-    CHECK(std::get<learn::Words>(page->blocks[0]).text.starts_with("One draw misses the gradient by "));
-    const auto& bars = std::get<BarRows>(page->blocks[1]);
+    CHECK(page->main == 1);
+    const auto& bars = std::get<BarRows>(page->blocks[0]);
+    CHECK(std::get<learn::Words>(page->blocks[1]).text.starts_with("One draw misses the gradient by "));
     const Matrix pattern = trace->pattern(0, 0);
     for (int k = 0; k <= 4; ++k) {
         CHECK(bars.rows[0].values[k] == doctest::Approx(pattern(4, k)));

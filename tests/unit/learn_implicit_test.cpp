@@ -4,6 +4,7 @@
 #include "helpers.h"
 #include "learn/random_layers.h"
 #include "learn/stations/implicit.h"
+#include "learn/stations/pictures.h"
 #include "model/input.h"
 
 using namespace headlight;
@@ -39,8 +40,36 @@ TEST_CASE("learn: sensitivity of an output beside attention of a head") {
         looks.push_back(weights(0, key));
     }
     CHECK(table.values[0][1] == doctest::Approx(rank_correlation(answers, looks)).epsilon(0.01));
-    CHECK(page->limits[0].high == model->config.stacks[0].layers - 1);
+    CHECK(page->limits[0].high == model->config.stacks[0].depth() - 1);
     CHECK(learn::implicit_page({}, state, pool)->blocks.size() == 1);
+}
+
+TEST_CASE("learn implicit: a picture's class token leans on the patches of the largest shape") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models/scenes");
+    TextInput typed;
+    typed.image = std::make_shared<const RgbImage>(learn::sample_picture());
+    const auto trace = *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    const auto cell = learn::telling_nudge(*trace, std::nullopt, pool);
+    CHECK(cell->query == 0);
+    const learn::StationInput input{trace.get(),      model.get(),     "", nullptr,
+                                    cell->head.block, cell->head.head, 0};
+    const auto page = learn::implicit_page(input, {}, pool);
+    REQUIRE(page);
+    const auto& moves = std::get<learn::Pixels>(page->blocks[0]);
+    CHECK(moves.title == "What moves the output, by patch");
+    REQUIRE(moves.weights.size() == 36);
+    const Matrix exact = jacobian_rows(*trace, {}, 0, 1, 0, pool, nullptr)->norms;
+    float inside = 0, all = 0;
+    for (int patch = 0; patch < 36; ++patch) {
+        CHECK(moves.weights[patch] == doctest::Approx(exact(0, patch + 1) / exact.sum()).epsilon(1e-4));
+        const int down = patch / 6, across = patch % 6;
+        all += moves.weights[patch];
+        if (down >= 2 && down <= 4 && across >= 1 && across <= 4) inside += moves.weights[patch];
+    }
+    CHECK(inside > 0.7f * all);  // a third of the patches
+    CHECK(std::get<learn::Pixels>(page->blocks[1]).weights[7] ==
+          doctest::Approx(trace->pattern_rows(0, 0, 0, 1)(0, 8)));
 }
 
 TEST_CASE(
@@ -64,6 +93,7 @@ TEST_CASE(
     const RandomLayers nothing(4, 5, 0, true, 1), lost(4, 5, 0, false, 1);  // W = 0
     CHECK(nothing.gradients(nothing.forward(x.col(0)), top.col(0))[0].isApprox(top.col(0)));
     CHECK(lost.gradients(lost.forward(x.col(0)), top.col(0))[0].isZero());
-    CHECK(gradient_by_depth(64, 64, false, 1).back() < 0.01f);
-    CHECK(gradient_by_depth(64, 64, true, 1).back() == doctest::Approx(1.25).epsilon(0.4));
+    CHECK(gradient_by_depth(64, 64, 0.9, false, 1).back() < 0.01f);  // vanishes
+    CHECK(gradient_by_depth(64, 64, 2, false, 1).back() > 10);       // explodes
+    CHECK(gradient_by_depth(64, 64, 0.9, true, 1).back() == doctest::Approx(1.25).epsilon(0.4));
 }

@@ -255,7 +255,7 @@ TEST_CASE("learn: a user's settings at a station, as text") {
           "The station positions has no \"depth\" to set; it has width, count, base, seed.");
     ThreadPool pool(1);
     const learn::Page page = *station_page(station, {}, state, pool);
-    CHECK(std::get<learn::Grid>(page.blocks[0]).values.cols() == 8);
+    CHECK(std::get<learn::Grid>(page.blocks[1]).values.cols() == 8);
     CHECK(page.note == "8 components, base 1000");
 }
 

@@ -63,6 +63,34 @@ TEST_CASE("learn pictures: in a vision transformer a row of attention lies over 
     CHECK(blocks_of<learn::Words>(page).empty());
 }
 
+TEST_CASE(
+    "learn pictures: two glimpses tell what random patches do not, and Patch is refused in a sentence") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models/scenes");
+    TextInput typed;
+    typed.image = std::make_shared<const RgbImage>(sample_picture());
+    const auto trace = *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    StationInput in;
+    in.trace = trace.get();
+    in.model = model.get();
+    PicturesState state;
+    state.patch = 4;
+    const Station& station = *find_station("pictures");
+    const auto page = *station_page(station, in, std::any(state), pool);
+    const auto curves = blocks_of<Curves>(page);
+    REQUIRE(curves.size() == 1);
+    REQUIRE(curves[0].lines[0].x == std::vector<float>{1, 2, 4, 8, 16, 32, 36});
+    CHECK(curves[0].lines[0].y[1] > 0.9f);
+    CHECK(curves[0].lines[1].y[1] < 0.3f);
+    for (const auto& line : curves[0].lines)  // all patches are the picture
+        CHECK(line.y.back() == doctest::Approx(blocks_of<learn::Table>(page)[0].values[0][1]).epsilon(1e-3));
+    CHECK(page.idle[0].control == "patch");
+    CHECK(page.questions[0].why.find("scenes reads patches of 8 × 8 pixels and no others") !=
+          std::string::npos);
+    CHECK(station_page(station, in, station.first_state(), pool)->questions[0].why.find("no others") ==
+          std::string::npos);
+}
+
 TEST_CASE("learn pictures: the built-in model names its scene's largest shape, and a head looks there") {
     ThreadPool pool(1);
     const auto model = *Model::open(kTests.parent_path() / "models/scenes");

@@ -54,10 +54,10 @@ TEST_CASE("learn positions: a page without a model, its numbers by position") {
     state.width = 8;
     state.count = 5;
     const learn::Page page = *positions_page({}, state, pool);
-    const learn::Grid& vectors = std::get<learn::Grid>(page.blocks[0]);
+    const learn::Grid& vectors = std::get<learn::Grid>(page.blocks[1]);
     CHECK(vectors.values == sinusoids(8, 0, 5));
     CHECK(vectors.rows == std::vector<std::string>{"0", "1", "2", "3", "4"});
-    const learn::Grid& between = std::get<learn::Grid>(page.blocks[1]);
+    const learn::Grid& between = std::get<learn::Grid>(page.blocks[2]);
     CHECK(between.values(1, 4) == doctest::Approx(dots_by_distance(8, 10000, 4)[3]));
     CHECK(between.marked_row == 4);
 }

@@ -1,6 +1,7 @@
 // Tests the station qkv: by hand, and on reference models; there also the stations before it.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/comparison/words.h"
 #include "learn/heads_of_words.h"
@@ -129,6 +130,22 @@ TEST_CASE("matrices for the article's words make the dog attend to its trait") {
     CHECK(z(8, 0) == 0);
 }
 
+TEST_CASE("a creature asks for adjectives: fluffy and blue answer, each with half") {
+    ThreadPool pool(1);
+    StationInput input;
+    input.text = "A fluffy blue creature";
+    QkvState state;
+    state.small = true;
+    const auto page = qkv_page(input, state, pool);
+    REQUIRE(page);
+    // q (0, 4, 0) meets k (0, 2, 0) of both: 8 ÷ √3; "A" and itself: 0.
+    const auto row = blocks_of<BarRows>(*page)[0].rows[0].values;
+    const double each = std::exp(8 / std::sqrt(3.0));
+    CHECK(row[1] == doctest::Approx(each / (2 * each + 2)));
+    CHECK(row[2] == doctest::Approx(row[1]));
+    CHECK(page->note == "three numbers per word");
+}
+
 TEST_CASE("the identity is called a cut in a head that is narrower than X") {
     Opened gpt2("gpt2", 1);
     QkvState state;
@@ -165,5 +182,10 @@ TEST_CASE("heads that look at different words, and their mean") {
         CHECK(found->mean[h.word] < h.weight);
     }
     CHECK(found->mean.sum() == doctest::Approx(1).epsilon(1e-3));
+    std::set<std::string> looked;
+    const auto four = heads_of_words(*trace, 0, dog, 4);
+    REQUIRE(four.has_value());
+    for (const HeadOfWord& h : four->heads) looked.insert(found->words[h.word]);
+    for (const char* word : {"Bark", "cute"}) CHECK(looked.count(word) == 1);  // of the article's three
     CHECK(!heads_of_words(*trace, 0, 0, 3));  // the first word sees only itself
 }

@@ -138,6 +138,49 @@ TEST_CASE("learn: red looks at what followed it, and the model says less surely 
     CHECK(questions[1].cards[questions[1].right].value == doctest::Approx(double(best.probability)));
 }
 
+TEST_CASE("learn: at √d and masks each answer is right for some sentence, and follows from the bars") {
+    ThreadPool pool(2);
+    const char* const texts[] = {"Lily had a red ball. Tom had a blue ball. Lily gave Tom the red",
+                                 "Bark is very cute and he is a dog",
+                                 "The cat sat on a mat",
+                                 "Once upon a time there was a little girl named Lily.",
+                                 "Mom made a big cake and Tim ate it all",
+                                 "The sun was hot and the dog slept under a tree",
+                                 "Sam found a shiny key in the old box",
+                                 "A bird sang in the park while the children played",
+                                 "Anna lost her hat and her brother found it",
+                                 "The little boat sailed far away from the shore",
+                                 "Ben was sad because his toy was broken",
+                                 "They went home and had soup for dinner"};
+    for (const char* key : {"scale", "masks"}) {
+        std::set<std::string> right;
+        for (const char* text : texts) {
+            const Station& station = *find_station(key);
+            const auto trace = read_by_stories(text);
+            const StationInput in = input_of(station, *trace, text, pool);
+            const auto page = *station_page(station, in, station.first_state(), pool);
+            if (page.questions.empty() || !page.questions[0].asks()) continue;
+            const PageQuestion& q = page.questions[0];
+            check_question(q);
+            right.insert(q.cards[q.right].label);
+            const BarRows bars = blocks_of<BarRows>(page)[0];
+            const bool sums = q.text.find("sum to") != std::string::npos;
+            int follows = 0;  // columns named in the question that change as the right card says
+            for (size_t i = 0; i < bars.columns.size(); ++i) {
+                const float before = bars.rows[0].values[i], after = bars.rows[1].values[i];
+                const float change = (std::isnan(after) ? 0 : after) - before;
+                const std::string says = change > 0.005f ? "more" : change < -0.005f ? "less" : "the same";
+                follows +=
+                    q.text.find(said(bars.columns[i])) != std::string::npos && says == q.cards[q.right].label;
+            }
+            CHECK((sums || follows > 0));
+            if (sums) CHECK(sum_of(bars.rows[1]) == doctest::Approx(1));
+        }
+        CAPTURE(key);
+        CHECK(right == std::set<std::string>{"less", "more", "the same"});
+    }
+}
+
 TEST_CASE("learn: a row without one largest weight is not asked about") {
     PageQuestion even, alone;
     add_key_cards(even, {.keys = {"a", "b", "c"}, .shares = {0.4f, 0.2f, 0.4f}, .query = 1});

@@ -123,8 +123,20 @@ TEST_CASE("recurrent: a file of another shape, or without its words, is refused 
 TEST_CASE("recurrent: the station's curves are of the sentence that is asked for") {
     const auto long_one = *recurrence_blocks("The tree is blue.", true);
     const auto typed = *recurrence_blocks("The tree is blue.", false);
-    REQUIRE(long_one.size() == 4);
-    CHECK(std::get<Curves>(long_one[1]).lines[0].x.size() == 97);
-    CHECK(std::get<Curves>(typed[1]).lines[0].x.size() == 4);
+    REQUIRE(long_one.size() == 5);
+    CHECK(std::get<Curves>(long_one[2]).lines[0].x.size() == 97);
+    CHECK(std::get<Curves>(typed[2]).lines[0].x.size() == 4);
     CHECK(recurrence_blocks("", false)->size() == 1);
+}
+
+TEST_CASE("recurrent: z is the state after the last word, and both networks trained as long") {
+    const auto pair = built_in_networks();
+    const auto blocks = *recurrence_blocks("The tree is blue.", false);
+    const auto& z = std::get<Grid>(blocks[0]);
+    CHECK(z.title == "z: all that the decoder gets of these 4 words, without attention");
+    const auto ids = pair->ids(plain_words("The tree is blue."));
+    CHECK(z.values == Matrix(pair->without.read(ids).row(3)));
+    CHECK(z.columns.size() == 128);
+    CHECK(std::get<learn::Words>(blocks[4]).text.find("After the same 750 steps of training, at 20 words:") ==
+          0);
 }

@@ -193,7 +193,8 @@ TEST_CASE("the nearest rows of a table, by hand") {
     const Linear table = Linear::of_floats(rows, nullptr, 2, 5, WeightLayout::out_in);
     Matrix to(2, 2);
     to << 2, 0, 0, -1;
-    const auto near = nearest_rows(table, to, 9, pool);
+    const Vector zero = Vector::Zero(2);
+    const auto near = nearest_rows(table, to, zero, 9, pool);
     REQUIRE(near.size() == 2);
     REQUIRE(near[0].size() == 4);  // not the zero row
     const int order[] = {0, 2, 1, 4};
@@ -201,8 +202,15 @@ TEST_CASE("the nearest rows of a table, by hand") {
     CHECK(near[0][1].cosine == doctest::Approx(std::sqrt(0.5)));
     CHECK(near[1][0].id == 0);  // 0 is the largest of 0, −1, −0.71, −0.45
     CHECK(near[1][1].cosine == doctest::Approx(-0.5 / std::sqrt(1.25)));
-    CHECK(nearest_rows(table, to, 1, pool)[0].size() == 1);
+    CHECK(nearest_rows(table, to, zero, 1, pool)[0].size() == 1);
     CHECK(table_rows(table, {2, 1}).row(1) == Eigen::RowVector2f(0, 2));
+    CHECK(mean_row(table, pool).isApprox(Eigen::Vector2f(0.6f, 1.1f)));
+    const auto seen = nearest_rows(table, to, Eigen::Vector2f(1, 1), 9, pool);
+    // From (1, 1), (2, 0) lies at (1, −1), (1, 0) at (0, −1): cosine √½. And (0, 2) at (−1, 1): cosine −1.
+    CHECK(seen[0][0].id == 0);
+    CHECK(seen[0][0].cosine == doctest::Approx(std::sqrt(0.5)));
+    CHECK(seen[0].back().id == 1);
+    CHECK(seen[0].back().cosine == doctest::Approx(-1));
 }
 
 TEST_CASE("learn scores: what dot and additive cost, by hand") {

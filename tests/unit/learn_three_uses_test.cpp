@@ -69,7 +69,7 @@ TEST_CASE("learn block parts: they are the pass's own, in every kind of block") 
         for (Index i = 0; i < scaled.size(); ++i) scaled[i] = scaled[i] * norm.weight[i] + norm.bias[i];
         CHECK(words_apart(scaled, parts.back().values) < 1e-4f);
     }
-    const int decoder = trace.config().stacks[0].layers, cross = 2 * decoder;
+    const int decoder = trace.config().stacks[0].depth(), cross = 2 * decoder;
     CHECK(words_apart(block_parts(trace, {decoder, 0}, 1, pool).back().values,
                       block_parts(trace, {cross, 0}, 1, pool).front().values) < 1e-5f);
 }

@@ -6,6 +6,7 @@
 #include "analysis/prediction/predict.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "changed.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -52,8 +53,9 @@ TEST_CASE("attention by hand: two tokens, one head") {
     k << 1, 2;
     v << 10, 20;
     ThreadPool pool(1);
-    const AttentionRule rule{
-        MaskPlan::make({}, {true, 0}, std::vector<int>(2, 0)), {}, {}, 0.5f, 0, 1, 1, {}, {}, {}, {}};
+    AttentionRule rule;
+    rule.mask = MaskPlan::make({}, {true, 0}, std::vector<int>(2, 0));
+    rule.scale = 0.5f;
     attend(pool, rule, q, k, v, 0, z);
     const float e = std::exp(1.0f);
     CHECK(z(0, 0) == doctest::Approx(10));
@@ -67,6 +69,40 @@ TEST_CASE("attention by hand: two tokens, one head") {
     head_pattern(capped, 0, q, k, 0, pattern);
     CHECK(pattern(1, 1) ==
           doctest::Approx(1 / (1 + std::exp(3 * std::tanh(1.0 / 3) - 3 * std::tanh(2.0 / 3)))));
+}
+
+TEST_CASE("attention by hand: a sink takes its share of each row") {
+    // scores (1) and (1, 2), and a sink of score 0.5: row 1 is (e, e²) / (e + e² + e^0.5)
+    Matrix q(2, 1), k(2, 1), pattern(2, 2);
+    q << 1, 2;
+    k << 1, 2;
+    AttentionRule rule;
+    rule.mask = MaskPlan::make({}, {true, 0}, std::vector<int>(2, 0));
+    rule.scale = 0.5f;
+    rule.sinks = {0.5f};
+    head_pattern(rule, 0, q, k, 0, pattern);
+    const float e = std::exp(1.0f), sum = e + e * e + std::exp(0.5f), first = std::exp(0.5f) + std::exp(0.5f);
+    CHECK(pattern(0, 0) == doctest::Approx(std::exp(0.5f) / first));
+    CHECK(pattern(1, 0) == doctest::Approx(e / sum));
+    CHECK(pattern(1, 1) == doctest::Approx(e * e / sum));
+    CHECK(sink_weight(rule, pattern.row(1)) == doctest::Approx(std::exp(0.5f) / sum));
+    rule.changed.resize(1);
+    rule.changed[0].temperature = 0;  // all on the largest score: of row 0 the keys', 0.5 like the sink's
+    rule.sinks = {3};
+    head_pattern(rule, 0, q, k, 0, pattern);
+    CHECK(pattern.isZero(0));
+    rule.changed[0].temperature = INFINITY;
+    head_pattern(rule, 0, q, k, 0, pattern);
+    CHECK(pattern(1, 1) == doctest::Approx(1.0 / 3));
+}
+
+TEST_CASE("masks: a chunk hides the keys before the query's own") {
+    const MaskParams own{.causal = true, .window = 0, .chunk = 4};
+    CHECK(own.visible(3, 10) == KeyRange{0, 4});
+    CHECK(own.visible(4, 10) == KeyRange{4, 5});
+    CHECK(MaskParams{.causal = false, .window = 0, .chunk = 4}.visible(5, 7) == KeyRange{4, 7});
+    CHECK_FALSE(Mask().allowed({5, 3, own, {}}));
+    CHECK(Mask().allowed({5, 4, own, {}}));
 }
 
 TEST_CASE("masks: a window spans the query itself and the nearest keys before it") {
@@ -274,4 +310,26 @@ TEST_CASE("a rule of attention refuses a head that its block does not have") {
     abort_on_failed_check(false);
     CHECK_THROWS_AS(rule.change(7), CheckFailed);
     abort_on_failed_check(true);
+}
+
+TEST_CASE("pass: a layer that reads an earlier one's keys and values reads those of the same pass") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gemma4");
+    const auto plain = changed(model, {}, pool);
+    for (const char* change : {"skip-attention:0", "skip-attention:1", "skip-mlp:0", "ablate:0.1:zero",
+                               "positions:shuffle:3", "mask:6>2"}) {
+        CAPTURE(change);
+        const auto trace = changed(model, {change}, pool),
+                   reused = changed(model, {change}, pool, plain.get());
+        for (int block = 2; block < 5; ++block) {
+            const int source = model->config.key_block(block);
+            CHECK(source == (block == 2 ? 0 : 1));
+            for (int head = 0; head < 4; ++head) {
+                CHECK(same(trace->k(block, head).all(), trace->k(source, head).all()));
+                CHECK(same(trace->v(block, head).all(), trace->v(source, head).all()));
+                CHECK(same(reused->v(block, head).all(), trace->v(block, head).all()));
+            }
+        }
+    }
+    CHECK(!same(plain->k(3, 0).all(), plain->k(2, 0).all()));
 }

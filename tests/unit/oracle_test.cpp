@@ -79,7 +79,7 @@ TEST_CASE(
     ThreadPool pool(2);
     AttentionRule rule;
     rule.mask = MaskPlan::make({}, {true, kWindow}, std::vector<int>(kTokens, 0));
-    rule.bias = alibi_bias(kHeads, kTokens);
+    rule.bias = alibi_bias({}, kHeads, kTokens);
     rule.scale = 0.4f;
     rule.cap = 3;
     rule.heads = kHeads;
@@ -121,7 +121,7 @@ TEST_CASE("attention: one query of heads that share keys equals its row among al
                 const int heads = group.first, shared = group.second;
                 AttentionRule rule;
                 rule.mask = MaskPlan::make({}, {true, 90}, std::vector<int>(n, 0));
-                rule.bias = alibi_bias(heads, n);
+                rule.bias = alibi_bias({}, heads, n);
                 rule.scale = 0.3f;
                 rule.cap = 2;
                 rule.heads = heads;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analysis/attention/score_origins.h"
+#include "analysis/circuits/direct.h"
 #include "base/cast.h"
 #include "changed.h"
 
@@ -24,9 +25,9 @@ int place_of(const std::vector<StreamPart>& parts, const StreamPart& part) {
 TEST_CASE("origins: the shares of a score sum to it, in every family and block") {
     ThreadPool pool(2);
     float worst = 0;
-    for (const char* name :
-         {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen2", "qwen3", "mistral", "bert",
-          "roberta", "albert", "distilbert", "electra", "modernbert", "marian", "bart", "t5"}) {
+    for (const char* name : {"gpt2",       "gpt_neox", "llama",      "gemma2",  "gemma4", "phi",     "opt",
+                             "bloom",      "qwen2",    "qwen3",      "mistral", "bert",   "roberta", "albert",
+                             "distilbert", "electra",  "modernbert", "marian",  "bart",   "t5"}) {
         CAPTURE(name);
         const auto trace = changed(reference_model(name), {}, pool);
         for (int block = 0; block < trace->config().blocks(); ++block) {
@@ -150,4 +151,24 @@ TEST_CASE("origins: a score set by the user is reported, and image patches are s
     REQUIRE((given && beside));
     CHECK((given->given && given->score == 4.5f && !beside->given));
     CHECK(given->sum == doctest::Approx(given->scaled).epsilon(1e-3));
+}
+
+TEST_CASE("origins: parts keep their share where layers scale the stream, and add vectors of their own") {
+    ThreadPool pool(2);
+    const auto plain = changed(reference_model("gemma4"), {}, pool);
+    using Kind = StreamPart::Kind;
+    for (const char* change : {"", "skip-mlp:1", "ablate-expert:2.1", "ablate:3.1:zero"}) {
+        CAPTURE(change);
+        const auto trace = *change ? changed(plain->model, {change}, pool) : plain;
+        const StreamParts parts = parts_left(*trace, 0, 7, pool);
+        const auto left = trace->stack(0).resid_final.row(7);
+        CHECK((parts.rows.colwise().sum() - left).norm() < 1e-5f * left.norm());
+        CHECK(place_of(parts.parts, {Kind::layer_embedding, 4}) >= 0);
+        const int head = place_of(parts.parts, {Kind::head, 1, 2});
+        REQUIRE(head >= 0);
+        const Eigen::RowVectorXf own =
+            carried_share(*trace->model, 1) * trace->head_additions(1, 7, pool).row(2);
+        CHECK((parts.rows.row(head) - own).norm() < 1e-4f * own.norm());
+    }
+    CHECK(carried_share(*plain->model, 1) != 1);
 }

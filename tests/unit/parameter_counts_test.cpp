@@ -27,7 +27,7 @@ ModelConfig gpt2_of(int width, int layers, int heads) {
 }  // namespace
 
 TEST_CASE("counts: GPT-3 as published (Brown et al. 2020, table 2.1; 3Blue1Brown 2024)") {
-    const ModelConfig& c = gpt3_config();
+    const ModelConfig& c = published_config(Published::gpt3);
     CHECK(c.layers() == 96);
     CHECK(c.heads(0) == 96);
     CHECK(c.d_head(0) == 128);
@@ -68,9 +68,9 @@ TEST_CASE("counts: GPT-2 as published, tied and untied") {
 }
 
 TEST_CASE("counts: the parts of every reference model sum to its file's parameters") {
-    for (const char* name : {"albert", "bart",     "bert",  "bloom",   "distilbert", "electra",    "gemma2",
-                             "gpt2",   "gpt_neox", "llama", "marian",  "mistral",    "modernbert", "opt",
-                             "phi",    "qwen2",    "qwen3", "roberta", "t5",         "vit"}) {
+    for (const char* name : {"albert", "bart", "bert",     "bloom", "distilbert", "electra", "gemma2",
+                             "gemma4", "gpt2", "gpt_neox", "llama", "marian",     "mistral", "modernbert",
+                             "opt",    "phi",  "qwen2",    "qwen3", "roberta",    "t5",      "vit"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
         const ModelConfig& c = model->config;

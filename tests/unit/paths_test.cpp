@@ -16,8 +16,9 @@ using namespace headlight;
 namespace {
 
 constexpr const char* kFamilies[] = {
-    "gpt2",       "gpt_neox", "llama", "gemma2", "phi", "opt",        "bloom",   "qwen3",   "mistral", "bert",
-    "modernbert", "albert",   "bart",  "marian", "t5",  "distilbert", "roberta", "electra", "qwen2"};
+    "gpt2",    "gpt_neox", "llama",      "gemma2",  "phi",          "opt",       "bloom", "qwen3",
+    "mistral", "bert",     "modernbert", "albert",  "bart",         "marian",    "t5",    "distilbert",
+    "roberta", "electra",  "qwen2",      "mixtral", "qwen3_5_text", "nemotron_h"};
 constexpr int kTokens = 9;
 
 unsigned new_seed() {
@@ -47,13 +48,14 @@ Change change_at(const Model& model, ChangeKind kind, int layer, int head, int p
     out.key = position / 2;
     if (kind == ChangeKind::temperature) out.value = 0.5f;
     if (kind == ChangeKind::score) out.value = 3;
+    if (kind == ChangeKind::ablate_expert) out.value = float(seed % 4);
     if (kind == ChangeKind::positions) out.value = kNoPositions;
     if (kind == ChangeKind::freeze)
         out.pattern = std::make_shared<const Matrix>(Matrix::Identity(kTokens, kTokens));
     const bool rows = change_row(kind).target == ChangeTarget::rows || kind == ChangeKind::patch_head;
     if (rows)
         out.pattern = std::make_shared<const Matrix>(
-            random_matrix(kTokens, kind == ChangeKind::patch_head ? c.d_head(out.block) : c.d_model, seed));
+            random_matrix(kTokens, kind == ChangeKind::patch_head ? c.d_value(out.block) : c.d_model, seed));
     return out;
 }
 
@@ -96,7 +98,7 @@ std::vector<Matrix> by_hand(const Trace& trace, const Change& change, bool alone
         Matrix rows = Matrix::Zero(n, trace.token_count());
         rows.middleCols(trace.first_token(s), n).setIdentity();
         const Matrix own = rows;
-        for (int l = 0; l < c.stacks[s].layers; ++l) {
+        for (int l = 0; l < c.stacks[s].depth(); ++l) {
             for (int q = 0; q < n; ++q)
                 if (replaced.stream(s, l, q)) rows.row(q) = own.row(q);
             for (const int block : c.blocks_of(s, l)) {
@@ -106,7 +108,12 @@ std::vector<Matrix> by_hand(const Trace& trace, const Change& change, bool alone
                 Matrix sum = Matrix::Zero(n, trace.token_count());
                 Vector heads = Vector::Zero(n);
                 for (int h = 0; h < c.heads(block); ++h) {
-                    const Matrix moved = trace.pattern(block, h) * keys;
+                    Matrix weights = trace.pattern(block, h);
+                    if (c.attention(block).recurrence) {  // sizes of the mixing matrix, as shares
+                        weights = weights.cwiseAbs();
+                        for (int q = 0; q < n; ++q) weights.row(q) /= std::max(weights.row(q).sum(), 1e-20f);
+                    }
+                    const Matrix moved = weights * keys;
                     for (int q = 0; q < n; ++q)
                         if (!replaced.head(block, h, q)) {
                             sum.row(q) += moved.row(q);
@@ -146,7 +153,7 @@ float rollouts_apart(const Case& of, ThreadPool& pool) {
                  hand = by_hand(trace, of.change, true)[of.stack].row(of.token);
     float worst = apart(graph, hand.middleCols(trace.first_token(of.stack), n));
     const Matrix whole = by_hand(trace, of.change, false)[of.stack];
-    const int top = trace.config().stacks[of.stack].layers - 1;
+    const int top = trace.config().stacks[of.stack].depth() - 1;
     worst =
         std::max(worst, apart(*shares_through(trace, of.stack, top, rollout_shares(trace, {}), pool), whole));
     const Vector flow = Eigen::Map<const Vector>(attention_flow(trace, {of.stack, {}}, of.token).data(), n);
@@ -207,8 +214,14 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
         const ForwardRequest request = plain_request(c, random);
         for (const ChangeRow& row : change_rows()) {
             if (row.kind == ChangeKind::positions && c.positions == PositionScheme::none) continue;
-            const int layer = int(random() % unsigned(c.stacks.back().layers)),
-                      head = int(random() % unsigned(c.stacks.back().heads));
+            if (row.kind == ChangeKind::ablate_expert && !c.layer_of(0).mlp.experts) continue;
+            const int layer = int(random() % unsigned(c.stacks.back().depth())),
+                      head = int(random() % unsigned(c.heads(c.blocks() - 1)));
+            const LayerSpec& at = c.stacks.back().layers[layer];
+            const bool softmax = row.kind == ChangeKind::score || row.kind == ChangeKind::temperature ||
+                                 row.kind == ChangeKind::uniform || row.kind == ChangeKind::hard,
+                       mlp = row.kind == ChangeKind::skip_mlp || row.kind == ChangeKind::patch_mlp;
+            if ((softmax && at.attention.recurrence) || (mlp && at.mlp.none())) continue;
             for (const int position : {0, 1 + int(random() % (kTokens - 2)), kTokens - 1}) {
                 CAPTURE(name);
                 CAPTURE(row.name);
@@ -225,7 +238,8 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
                     const float rollouts = rollouts_apart(of, pool);
                     CHECK(rollouts < 1e-5f);
                     worst = std::max(worst, rollouts);
-                    if (c.stacks.size() > 1 || position == 0) continue;
+                    const bool contributes = missing_contributions(**trace).empty();
+                    if (c.stacks.size() > 1 || position == 0 || !contributes) continue;
                     const float others = others_apart(of, pool);
                     CHECK(others < 1e-4f);
                     worst_other = std::max(worst_other, others);
@@ -243,6 +257,7 @@ TEST_CASE("paths: a graph's links and residuals carry the accumulated shares, un
     std::mt19937 random(seed);
     const auto model = reference_model("gpt2");
     for (const ChangeRow& row : change_rows()) {
+        if (row.kind == ChangeKind::ablate_expert) continue;  // GPT-2 has none
         CAPTURE(row.name);
         ForwardRequest request = plain_request(model->config, random);
         request.intervention.changes.push_back(
@@ -290,7 +305,7 @@ TEST_CASE("paths: a row replaced by the user comes from no token below") {
     const Change change = change_at(*model, ChangeKind::patch_resid, 2, 0, kTokens - 1, 3);
     request.intervention.changes.push_back(change);
     const auto trace = *run_trace(model, request, pool);
-    REQUIRE(model->config.stacks[0].layers == 3);
+    REQUIRE(model->config.stacks[0].depth() == 3);
     const Rollout o =
         *answer_rollout(Runs{*trace}, RolloutRequest{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
     // Half of the last token's last layer and its own weight are the patch, which stays there.

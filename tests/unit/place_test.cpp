@@ -40,6 +40,7 @@ TEST_CASE("changes: rows follow their enum, and each reads its own spelling, by 
         CHECK(static_cast<int>(row.kind) == place++);
         CHECK(&change_row(row.kind) == &row);
         CHECK((row.target == ChangeTarget::head) == (row.apply != nullptr));
+        if (row.target == ChangeTarget::expert) continue;  // Marian has none
         Change change;
         change.kind = row.kind;
         change.block = 1;
@@ -94,7 +95,7 @@ TEST_CASE("places: every spelling round-trips, and applies to its blocks") {
                            std::to_string(head) + " ";
         return out;
     };
-    REQUIRE((c.stacks[0].layers == 2 && c.stacks[1].layers == 2));
+    REQUIRE((c.stacks[0].depth() == 2 && c.stacks[1].depth() == 2));
     const std::string encoder = "e0.0 e0.1 e1.0 e1.1 ", decoder = "d0.0 d0.1 d1.0 d1.1 ",
                       cross = "c0.0 c0.1 c1.0 c1.1 ";
     CHECK(concerned("mask:1>0") == encoder + decoder);  // cells of one text

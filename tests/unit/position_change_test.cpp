@@ -67,7 +67,7 @@ TEST_CASE("positions: switched off, order has no effect, in every scheme") {
 TEST_CASE("positions: of one stack alone, and the last change counts") {
     ThreadPool pool(2);
     const auto model = reference_model("marian");
-    const int decoder = model->config.stacks[0].layers;
+    const int decoder = model->config.stacks[0].depth();
     const auto one = changed(model, {"positions:off@encoder", "positions:shuffle:2@decoder"}, pool);
     CHECK(one->rule(0).positions.off);
     CHECK(one->rule(decoder).positions.shuffled == shuffled_as_it_grows(4, 2));

@@ -17,8 +17,8 @@ float difference(const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& a,
     return (a - b).cwiseAbs().maxCoeff();
 }
 
-constexpr const char* kFamilies[] = {"gpt2",  "gpt_neox", "llama",      "gemma2", "phi",  "opt", "bloom",
-                                     "qwen3", "bert",     "modernbert", "marian", "bart", "t5"};
+constexpr const char* kFamilies[] = {"gpt2",  "gpt_neox", "llama", "gemma2",     "gemma4", "phi",  "opt",
+                                     "bloom", "qwen3",    "bert",  "modernbert", "marian", "bart", "t5"};
 
 }  // namespace
 
@@ -27,7 +27,9 @@ TEST_CASE("steps: article 003's example, three keys and values, one query") {
     const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)),
                         std::exp(3 / std::sqrt(2.0))},
                  sum = e[0] + e[1] + e[2];
-    AttentionRule rule{MaskPlan::full(1, 3), {}, {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}, {}, {}, {}};
+    AttentionRule rule;
+    rule.mask = MaskPlan::full(1, 3);
+    rule.scale = 1 / std::sqrt(2.0f);
     Matrix q(1, 2), k(3, 2), pattern(1, 3);
     q << 1, 2;
     k << 1, 0, 0, 1, 1, 1;
@@ -187,7 +189,7 @@ TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit
         const Prediction want = predictions(*trace, position, 1, pool)[0], got = lens->top.back()[position];
         CHECK(got.id == want.id);
         CHECK(got.probability == doctest::Approx(want.probability));
-        CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().layers) + 1);
+        CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().depth()) + 1);
         const auto a = answer_attribution(*trace, AttributionRequest{position, 17, 3}, pool, nullptr);
         REQUIRE(a);
         CHECK(a->tokens.size() == 3);

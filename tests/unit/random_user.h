@@ -113,7 +113,7 @@ private:
                                       "patch-mlp:" + q + "@" + self,   "patch-attention:" + q + "..@" + layer,
                                       "patch-head:*@" + head,          "noise:" + q + "=7"};
         Change out = *parse_change(c, wishes[below(std::size(wishes))]);
-        const int width = out.kind == ChangeKind::patch_head ? c.d_head(out.block) : c.d_model;
+        const int width = out.kind == ChangeKind::patch_head ? c.d_value(out.block) : c.d_model;
         out.pattern = std::make_shared<const Matrix>(random_matrix(7, width, 1 + below(2)));
         return out;
     }

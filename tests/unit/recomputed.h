@@ -12,10 +12,10 @@
 
 namespace headlight {
 
-inline constexpr const char* kEveryFamily[] = {"albert",  "bart",    "bert",       "bloom",    "distilbert",
-                                               "electra", "gemma2",  "gpt2",       "gpt_neox", "llama",
-                                               "marian",  "mistral", "modernbert", "opt",      "phi",
-                                               "qwen2",   "qwen3",   "roberta",    "t5",       "vit"};
+inline constexpr const char* kEveryFamily[] = {
+    "albert",  "bart",     "bert",  "bloom",        "distilbert", "electra",    "gemma2", "gemma4",
+    "gpt2",    "gpt_neox", "llama", "marian",       "mistral",    "modernbert", "opt",    "phi",
+    "mixtral", "qwen2",    "qwen3", "qwen3_5_text", "nemotron_h", "roberta",    "t5",     "vit"};
 
 /// Returns another seed in each run, unless HEADLIGHT_SEED sets it.
 inline unsigned fresh_seed() {
@@ -75,22 +75,30 @@ inline std::optional<Change> ChangedRuns::of_kind(ChangeKind kind, AttentionHead
     const ChangeRow& row = change_row(kind);
     const AttentionBlock block = c.block(at.block);
     const int self = c.blocks_of(block.stack, block.layer).front(), queries = inputs_[block.stack].size(),
-              keys = inputs_[block.key_stack()].size();
+              keys = inputs_[block.key_stack].size();
     const std::string q = std::to_string(1 + below(queries - 1)), k = std::to_string(below(keys)),
                       head = head_path(c, at.block, at.head), layer = block_path(c, self);
     const std::array<std::string, 5> temperatures{"0.25", "0.5", "2.5", "0", "inf"};
     Change out;
     if (kind == ChangeKind::positions && c.positions == PositionScheme::none) return {};
     if (kind == ChangeKind::noise && c.can.read_image) return {};
+    const bool softmax = kind == ChangeKind::score || kind == ChangeKind::temperature ||
+                         kind == ChangeKind::uniform || kind == ChangeKind::hard,
+               mlp = kind == ChangeKind::skip_mlp || kind == ChangeKind::patch_mlp;
+    if ((softmax && c.attention(at.block).recurrence) || (mlp && c.layer_of(self).mlp.none())) return {};
+    const auto& experts = c.layer_of(self).mlp.experts;
+    if (kind == ChangeKind::ablate_expert && !experts) return {};
     const std::string text =
-        row.ablates                           ? "ablate:" + head + ":" + row.name
-        : kind == ChangeKind::temperature     ? "temperature:" + temperatures[size_t(below(5))] + "@" + head
-        : kind == ChangeKind::mask            ? "mask:" + q + ">" + k + "@" + head
-        : kind == ChangeKind::unmask          ? "unmask:" + q + ">" + k + "@" + head
-        : kind == ChangeKind::score           ? "score:" + q + ">" + k + "@" + head + "=2.5"
-        : kind == ChangeKind::freeze          ? "freeze:" + head + "=x"
-        : kind == ChangeKind::skip_attention  ? "skip-attention:" + block_path(c, at.block)
-        : kind == ChangeKind::skip_mlp        ? "skip-mlp:" + layer
+        row.ablates                          ? "ablate:" + head + ":" + row.name
+        : kind == ChangeKind::temperature    ? "temperature:" + temperatures[size_t(below(5))] + "@" + head
+        : kind == ChangeKind::mask           ? "mask:" + q + ">" + k + "@" + head
+        : kind == ChangeKind::unmask         ? "unmask:" + q + ">" + k + "@" + head
+        : kind == ChangeKind::score          ? "score:" + q + ">" + k + "@" + head + "=2.5"
+        : kind == ChangeKind::freeze         ? "freeze:" + head + "=x"
+        : kind == ChangeKind::skip_attention ? "skip-attention:" + block_path(c, at.block)
+        : kind == ChangeKind::skip_mlp       ? "skip-mlp:" + layer
+        : kind == ChangeKind::ablate_expert
+            ? "ablate-expert:" + layer + "." + std::to_string(below(experts->count))
         : kind == ChangeKind::positions       ? (below(2) ? "positions:off" : "positions:shuffle:7")
         : kind == ChangeKind::noise           ? "noise:" + q + "=7"
         : kind == ChangeKind::patch_head      ? "patch-head:" + q + "@" + head
@@ -106,7 +114,7 @@ inline std::optional<Change> ChangedRuns::of_kind(ChangeKind kind, AttentionHead
     }
     if (is_patch(kind) || kind == ChangeKind::noise)
         out.pattern = values(kind == ChangeKind::noise ? inputs_[0].size() : queries,
-                             kind == ChangeKind::patch_head ? c.d_head(at.block) : c.d_model);
+                             kind == ChangeKind::patch_head ? c.d_value(at.block) : c.d_model);
     return out;
 }
 

@@ -14,7 +14,7 @@ float difference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().m
 
 /// Traces every token of the first stack.
 Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
-    const int n = trace.request.inputs[0].size(), last = trace.config().stacks[0].layers - 1;
+    const int n = trace.request.inputs[0].size(), last = trace.config().stacks[0].depth() - 1;
     return shares_through(trace, 0, last, rollout_shares(trace, included), pool)->leftCols(n);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("rollout: a trace from a file knows which heads, blocks and rows were 
             if (pair && text.starts_with("mask")) spelled = "mask:3>1@encoder.1";
             auto change = parse_change(model->config, spelled);
             REQUIRE_MESSAGE(change, spelled);
-            const int width = change->kind == ChangeKind::patch_head ? model->config.d_head(change->block)
+            const int width = change->kind == ChangeKind::patch_head ? model->config.d_value(change->block)
                                                                      : model->config.d_model;
             if (is_patch(change->kind))
                 change->pattern = std::make_shared<const Matrix>(random_matrix(10, width, 4));

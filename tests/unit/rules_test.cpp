@@ -58,6 +58,6 @@ TEST_CASE("rules: the preview lights the heads that a rule concerns") {
     const int of_block = c.heads(0);
     CHECK(heads("mask:3>1@encoder.0.1") == 1);
     CHECK(heads("mask:3>1@encoder.0") == of_block);
-    CHECK(heads("mask:3>1@cross") == of_block * c.stacks.back().layers);
+    CHECK(heads("mask:3>1@cross") == of_block * c.stacks.back().depth());
     CHECK(heads("mask:3>1@*") == c.head_count());
 }

@@ -18,7 +18,7 @@ Rope spelled_rope(const std::string& family, const std::string& rest) {
     CAPTURE(rest);
     const auto config = spelled_config(family, rest);
     REQUIRE_MESSAGE(config, (config ? "" : config.error().message));
-    return config->rope;
+    return config->stacks[0].layers[0].attention.rope;
 }
 
 std::string spelled_problem(const std::string& family, const std::string& rest) {
@@ -82,9 +82,11 @@ TEST_CASE("rotary positions: which scaling counts, and what it needs") {
 TEST_CASE("ModernBERT: each layer type has its own rotary positions") {
     const std::string bert = R"("hidden_activation":"gelu",)";
     const auto ropes = [&](const std::string& rest) {
-        const auto config = spelled_config("modernbert", rest);
+        const auto config = spelled_config("modernbert", R"("num_hidden_layers":2,)" + rest);
         REQUIRE_MESSAGE(config, (config ? "" : config.error().message));
-        return std::pair(config->rope, config->local_rope);
+        const std::vector<LayerSpec>& layers = config->stacks[0].layers;
+        REQUIRE((layers[0].attention.window == 0 && layers[1].attention.window > 0));
+        return std::pair(layers[0].attention.rope, layers[1].attention.rope);
     };
     const auto plain = ropes(R"("global_rope_theta":900)");
     CHECK((plain.first.theta == 900 && plain.second.theta == 10000));
@@ -156,7 +158,14 @@ TEST_CASE("a T5's encoder alone is an encoder, halves of BART are refused") {
             R"({"model_type":"t5","architectures":["T5ForConditionalGeneration"],"is_encoder_decoder":false})")
             ->stacks.size() == 2);
     for (const char* text : {R"({"model_type":"bart","architectures":["BartForCausalLM"]})",
-                             R"({"model_type":"marian","architectures":["MarianForCausalLM"]})",
+                             R"({"model_type":"marian","architectures":["MarianForCausalLM"]})"}) {
+        CAPTURE(text);
+        const auto config = parsed(text);
+        REQUIRE(config);
+        CHECK((config->kind == ModelKind::decoder && config->stacks.size() == 1));
+        CHECK((!config->stacks[0].cross() && !config->stacks[0].layers[0].cross));
+    }
+    for (const char* text : {R"({"model_type":"bart","architectures":["BartEncoder"]})",
                              R"({"model_type":"bart","is_encoder_decoder":false})"}) {
         CAPTURE(text);
         const auto config = parsed(text);
@@ -168,8 +177,9 @@ TEST_CASE("a T5's encoder alone is an encoder, halves of BART are refused") {
 TEST_CASE("mT5 and RoBERTa's relatives have their classes' defaults") {
     const auto mt5 = parse_config(Json{{"model_type", "mt5"}}, "x");
     REQUIRE(mt5);
-    CHECK((mt5->vocab == 250112 && mt5->stacks[0].d_mlp == 1024 && mt5->stacks[0].layers == 8 &&
-           mt5->heads(0) == 6 && mt5->gated && mt5->logit_scale == 1));
+    CHECK((mt5->vocab == 250112 && mt5->stacks[0].layers[0].mlp.width == 1024 &&
+           mt5->stacks[0].depth() == 8 && mt5->heads(0) == 6 && mt5->stacks[0].layers[0].mlp.gated &&
+           mt5->logit_scale == 1));
     for (const char* family : {"xlm-roberta", "camembert"})
         CHECK(parse_config(Json{{"model_type", family}}, "x")->vocab == 30522);
     CHECK(parse_config(Json{{"model_type", "roberta"}}, "x")->vocab == 50265);
@@ -177,7 +187,7 @@ TEST_CASE("mT5 and RoBERTa's relatives have their classes' defaults") {
 
 TEST_CASE("of two names of one value transformers' choice counts") {
     const auto layers = [](const char* text) {
-        return parse_config(Json::parse(text), "x")->stacks[0].layers;
+        return parse_config(Json::parse(text), "x")->stacks[0].depth();
     };
     CHECK(layers(R"({"model_type":"gpt2","n_layer":2,"num_hidden_layers":3})") == 3);
     CHECK(layers(R"({"model_type":"gpt2","num_hidden_layers":3})") == 3);
@@ -207,6 +217,8 @@ TEST_CASE("Gemma has its own defaults, and its gelu is the tanh form") {
     CHECK((first->d_model == 3072 && first->heads(0) == 16 && first->layers() == 28));
     CHECK((second->d_model == 2304 && second->heads(0) == 8 && second->layers() == 26));
     for (const char* name : {"gelu", "gelu_new"})
-        CHECK(parse_config(Json{{"model_type", "gemma"}, {"hidden_act", name}}, "x")->activation ==
-              Activation::gelu_tanh);
+        CHECK(parse_config(Json{{"model_type", "gemma"}, {"hidden_act", name}}, "x")
+                  ->stacks[0]
+                  .layers[0]
+                  .mlp.activation == Activation::gelu_tanh);
 }

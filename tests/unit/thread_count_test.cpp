@@ -79,7 +79,7 @@ void add_influences(const Trace& trace, ThreadPool& pool, Named& out) {
         for (const Vector& stack : found->tokens) bytes.add(Matrix(stack));
         out.emplace_back(row.word, bytes.all);
     }
-    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].layers - 1;
+    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].depth() - 1;
     Bytes rows;
     rows.add(*shares_through(trace, stack, layer, rollout_shares(trace, {}), pool));
     rows.add(*shares_through(trace, stack, layer, contribution_shares(trace, {}, pool), pool));

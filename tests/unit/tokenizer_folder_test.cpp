@@ -78,6 +78,12 @@ TEST_CASE("a class that Headlight does not implement is refused by name") {
     CHECK(says(described.refusal(), "tokenizer.json"));
 }
 
+TEST_CASE("a MarianTokenizer with one of its two vocabularies is refused, and read as no other") {
+    const WordsFolder half(Json{{"tokenizer_class", "MarianTokenizer"}});
+    std::filesystem::copy(kTests / "reference/models/marian/source.spm", half.folder.path / "source.spm");
+    CHECK(says(half.refusal(), "target.spm"));
+}
+
 TEST_CASE("an extra piece of T5 comes after the vocabulary, the last one first") {
     const TemporaryFolder folder;
     std::filesystem::copy(kTests / "reference/tokenizers/unigram_t5/spiece.model",

@@ -248,3 +248,13 @@ TEST_CASE("missing and other files have errors without the advice to download ag
         CHECK(!says(message, "download"));
     }
 }
+
+TEST_CASE("sinks of another number than there are heads are refused, and missing ones") {
+    Checkpoint files = Checkpoint::of("llama");
+    files.config["model_type"] = "granite_swa";  // Llama's names, and sinks
+    CHECK(says(problem_of(files), "has no tensor model.layers.0.self_attn.sinks"));
+    for (int l = 0; l < 3; ++l) files.add("model.layers." + std::to_string(l) + ".self_attn.sinks", "F32", 4);
+    CHECK(files.open());
+    files.add("model.layers.1.self_attn.sinks", "F32", 5);
+    CHECK(says(problem_of(files), "sinks has the shape [5]"));
+}

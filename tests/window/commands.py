@@ -190,12 +190,7 @@ def every_control_is_reached_by_tab(display):
                 w.key("Escape")
         w.show("Update (ΔE)")
         w.key("Escape")
-        for _ in range(40):
-            before = w.report()["focus"]
-            if before == "delta/split":
-                break
-            w.key("Tab")
-            w.wait(lambda r: r["focus"] != before)
+        w.tab_to("delta/split")
         w.key("Down")
         w.wait(lambda r: r["delta_split"] == 1)
 

@@ -59,7 +59,13 @@ def before_and_after_opens_on_the_head_that_moved_most(display):
         PROGRAM, display, "--head", "0.0", "--text", LILY, "--report-texts", "--view", "compare"
     ) as w:
         w.show("Before/after")
-        w.wait(lambda r: {"compare/ablate", "compare/mask"} <= set(r["widgets"]))
+        w.wait(
+            lambda r: (
+                {"compare/ablate", "compare/mask"} <= set(r["widgets"])
+                and r["shown_head"] == [0, 0]
+                and not r["busy"]
+            )
+        )
         w.click("compare/ablate")
         r = w.wait(lambda r: r["shown_head"] != [0, 0] and "compare/map/2" in r["widgets"])
         r = w.wait(lambda r: "compare/what changed" in r["widgets"] and not r["busy"])
@@ -105,8 +111,13 @@ def every_view_shows_one_result_of_interventions(display):
         assert "Top movers" not in r["texts"] and {before, after} <= set(r["texts"]), r["texts"]
         for view in ("Arithmetic", "Prediction", "Update (ΔE)"):
             w.show(view)
-            r = w.wait(lambda r: r["door"] == view and "fold/result" in r["widgets"])
-            assert {before, after} <= set(w.settled()["texts"]), (view, r["texts"])
+            w.wait(
+                lambda r: (
+                    r["door"] == view
+                    and "fold/result" in r["widgets"]
+                    and {before, after} <= set(r["texts"])
+                )
+            )
         w.click("fold/result")
         w.wait(lambda r: heads <= set(r["texts"]))
 

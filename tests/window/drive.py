@@ -53,6 +53,7 @@ PILLS = {
         "Update (ΔE)",
         "Arithmetic",
         "Score breakdown",
+        "Experts",
         "Over prompts",
     ],
     "change": ["Mask and ablate", "Patch", "Generate"],
@@ -67,19 +68,18 @@ class Display:
     """A virtual screen of its own."""
 
     def __init__(self, size="1800x1200"):
-        for number in range(90 + os.getpid() % 400, 1000):
-            if not Path(f"/tmp/.X{number}-lock").exists():
-                break
-        self.name = f":{number}"
+        said, says = os.pipe()
         self.process = subprocess.Popen(
-            ["Xvfb", self.name, "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"],
+            ["Xvfb", "-displayfd", str(says), "-screen", "0", size + "x24"]
+            + ["-nolisten", "tcp", "-noreset"],
             stderr=subprocess.DEVNULL,
+            pass_fds=[says],
         )
-        for _ in range(200):
-            if Path(f"/tmp/.X11-unix/X{number}").exists():
-                return
-            time.sleep(0.05)
-        raise RuntimeError("Xvfb did not start")
+        os.close(says)
+        with open(said) as number:  # a free one, once it listens
+            self.name = f":{number.readline().strip()}"
+        if self.name == ":":
+            raise RuntimeError("Xvfb did not start")
 
     def fine(self, dpi=192):
         """A display of so many dots per inch, as a desktop tells it."""
@@ -207,6 +207,7 @@ class Window:
             LIBGL_ALWAYS_SOFTWARE="1",
             **(environment or {}),
         )
+        self.tool("mousemove", "9999", "9999")  # to the corner, where no window is
         sized = (
             ["--size", size] + ([] if "--scale" in arguments else ["--scale", "1"]) if size else []
         )
@@ -274,18 +275,35 @@ class Window:
         x, y, w, h = self.wait(lambda r: path in r.get("widgets", {}))["widgets"][path]
         return str(int(x + w * fx)), str(int(y + h * fy))
 
+    def move(self, x, y):
+        """Move the pointer, and wait for the two frames that this makes within the window."""
+        there = self.tool("getmouselocation").split()[:2] == [f"x:{x}", f"y:{y}"]
+        r = self.wait(lambda r: r["size"])
+        self.tool("mousemove", x, y)
+        if not there and int(x) < r["size"][0] and int(y) < r["size"][1]:
+            self.wait(lambda now: now["frame"] > r["frame"] + 1)
+
     def point(self, path, fx=0.5, fy=0.5):
-        self.tool("mousemove", *self.place(path, fx, fy))
+        self.move(*self.place(path, fx, fy))
 
     def click(self, path, fx=0.5, fy=0.5):
-        for _ in range(3):  # the widget may have moved in the frame that the pointer made
+        for _ in range(3):  # the widget may have moved in the frames that the pointer made
             at = self.place(path, fx, fy)
-            self.tool("mousemove", *at)
-            time.sleep(0.08)
+            self.move(*at)
             if self.place(path, fx, fy) == at:
                 break
         self.tool("click", "1")
         time.sleep(0.08)
+
+    def tab_to(self, path):
+        """Press Tab until a control has the focus."""
+        for _ in range(80):
+            focus = self.report()["focus"]
+            if focus == path:
+                return
+            self.key("Tab")
+            self.wait(lambda r: r["focus"] != focus)
+        raise AssertionError(f"Tab does not reach {path}")
 
     def show(self, name):
         """Open a view by the mouse: its question, then its pill, or the list of those that do not

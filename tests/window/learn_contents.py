@@ -56,3 +56,25 @@ def a_control_shows_no_layer_that_the_model_lacks(display):
     ) as w:
         r = w.wait(lambda r: not r["busy"] and "What moves the output" in r.get("texts", []))
         assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]
+
+
+def what_takes_formulas_is_folded_until_it_is_asked_for(display):
+    """One fold for all stations: who opened it sees every later page whole."""
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        BARK,
+        "--do",
+        "learn guessing off; learn masks",
+        size="1600x2000",
+    ) as w:
+        blocks = lambda r: {p.split("/")[2] for p in r["widgets"] if p.startswith("learn/block/")}
+        assert blocks(_learns(w, "masks")) == {"0"}
+        w.click("fold/learn/details")
+        w.wait(lambda r: "3" in blocks(r))
+        w.click("learn/scale")
+        _learns(w, "scale")
+        w.click("learn/masks")
+        _learns(w, "masks")
+        w.wait(lambda r: "3" in blocks(r))

@@ -34,17 +34,6 @@ def _learns(w, station):
     )
 
 
-def _tab_to(w, path):
-    """Press Tab until a control has the focus."""
-    for _ in range(80):
-        focus = w.report()["focus"]
-        if focus == path:
-            return
-        w.key("Tab")
-        w.wait(lambda r: r["focus"] != focus)
-    raise AssertionError(f"Tab does not reach {path}")
-
-
 def every_station_opens_from_the_list(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", OPEN) as w:
         w.settled()
@@ -137,17 +126,17 @@ def a_try_is_taken_back_by_the_next_click(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn guessing off; learn qkv") as w:
         _learns(w, "qkv")
         tries = json.loads((TESTS.parent / "assets/learn.json").read_text())["qkv"]["try"]
-        identities, see_all = (
+        identities, creature = (
             next(i for i, t in enumerate(tries) if command in t["command"])
-            for command in ("identity", "mask none")
+            for command in ("identity", "text A fluffy")
         )
-        own = w.report()["mask"]
+        own = w.report()["text"]
         w.click(f"learn/try/{identities}")
         w.wait(lambda r: len(r["learn_set"]) >= 2 and "learn/reset" in r["widgets"])
-        w.click(f"learn/try/{see_all}")
-        w.wait(lambda r: not r["learn_set"] and r["mask"] != own and "learn/reset" in r["widgets"])
+        w.click(f"learn/try/{creature}")
+        w.wait(lambda r: len(r["learn_set"]) == 1 and r["text"] != own)
         w.key("ctrl+z")
-        w.wait(lambda r: len(r["learn_set"]) >= 2 and r["mask"] == own)
+        w.wait(lambda r: len(r["learn_set"]) >= 2 and r["text"] == own)
         w.click(f"learn/try/{identities}")
         w.wait(lambda r: not r["learn_set"] and "learn/reset" not in r["widgets"])
 
@@ -237,10 +226,10 @@ def learn_by_keys_alone(display):
         w.wait(lambda r: r["learn_station"] == stations[stations.index("database") + 1])
         w.key("Up")
         _learns(w, "database")
-        _tab_to(w, "learn/set/temperature")
+        w.tab_to("learn/set/temperature")
         w.key("Up")
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
-        _tab_to(w, "learn/block/0/0/0")
+        w.tab_to("learn/block/0/0/0")
         w.key("Return", "8", "Return")
         w.wait(lambda r: any(s.startswith("database keys=8,") for s in r["learn_set"]))
         w.key("Escape")

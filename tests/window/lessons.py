@@ -180,7 +180,8 @@ def a_lesson_fits_a_small_window(display):
             if path.startswith("lesson/"):
                 assert x >= 0 and x + wide <= width + 1, (path, x, wide)
         wide = r["widgets"]["center"][2]
-        assert wide >= 320, wide
+        assert wide >= 700, wide
+        assert {"lesson/task/1", "lesson/task/5", "lesson/leave"} <= set(r["widgets"])
 
 
 def learn_offers_the_built_in_lessons(display):

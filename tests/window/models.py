@@ -27,7 +27,7 @@ def a_trace_in_place_of_a_model(display):
                 r.get("model", "").endswith("(trace)")
                 and "recorded" in r["widgets"]
                 and not r["busy"]
-                and abs(r["weight"] - 0.733) < 0.001
+                and abs(r["weight"] - 0.752) < 0.001
             )
         )
         assert r["tokens"][16] == "red", r["weight"]

@@ -123,7 +123,8 @@ WINDOWS = [
     ("360x500", 1, ""),
     ("1024x640", 2, "text size 150; "),
 ]
-UNANSWERED = ("view picture", "view alignment", "view learn")  # of other models, or of a station
+# Of other models, or of a station.
+UNANSWERED = ("view picture", "view alignment", "view experts", "view learn")
 
 
 def _shown():

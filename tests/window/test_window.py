@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """The real window under Xvfb, driven by keyboard and mouse: each function of a subject is a test.
-PROGRAM [test…]. Ends with 'N passed, N failed'."""
+PROGRAM [test…]; HEADLIGHT_JOBS of them at a time (one), each on a screen of its own. Ends with
+'N passed, N failed'."""
 
+import os
 import sys
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FunctionType
 
@@ -17,6 +20,7 @@ import corpora
 import documents
 import drive
 import each_view
+import experts
 import folding
 import following
 import frames
@@ -55,6 +59,7 @@ SUBJECTS = [
     comparing,
     documents,
     each_view,
+    experts,
     folding,
     steps,
     frames,
@@ -89,18 +94,31 @@ SUBJECTS = [
 SECOND_TRIES = 5
 
 
-def run(tests):
-    """Run tests on one screen; return those that failed, each with where."""
-    display, failed = Display(), {}
-    for t in tests:
-        begin = time.time()
-        try:
-            t(display)
-            print(f"ok   {t.__name__} ({time.time() - begin:.1f} s)", flush=True)
-        except Exception:
-            failed[t] = f"FAIL {t.__name__}\n{traceback.format_exc()}"
-            print(failed[t], flush=True)
-    display.close()
+def outcome(test, display):
+    """Where a test failed; None if it passed."""
+    begin, where = time.time(), None
+    try:
+        test(display)
+        said = f"ok   {test.__name__} ({time.time() - begin:.1f} s)"
+    except Exception:
+        said = where = f"FAIL {test.__name__}\n{traceback.format_exc()}"
+    print(said + "\n", end="", flush=True)
+    return where
+
+
+def run(tests, jobs=1):
+    """Run tests on as many screens; return those that failed, each with where."""
+    displays, waiting, failed = [Display() for _ in range(jobs)], iter(tests), {}
+
+    def lane(display):
+        for t in waiting:
+            if (where := outcome(t, display)) is not None:
+                failed[t] = where
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lane, displays))
+    for display in displays:
+        display.close()
     return failed
 
 
@@ -119,7 +137,7 @@ def main():
     if unknown := set(wanted) - {t.__name__ for t in tests}:
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
     ran = [t for t in tests if not wanted or t.__name__ in wanted]
-    failed = run(ran)
+    failed = run(ran, int(os.environ.get("HEADLIGHT_JOBS", 1)))
     again = list(failed) if len(failed) <= SECOND_TRIES else []
     if again:
         print(
