@@ -54,7 +54,8 @@ extern const Family kBlenderbot, kBlenderbotSmall, kMvp;
 extern const Family kT5, kMt5, kUmt5;
 extern const Family kFsmt, kLed, kLongT5, kSwitch, kT5Gemma, kSeamless, kSeamless2, kEncoderDecoder;
 extern const Family kTrOcr, kWhisper;
-extern const Family kEmu3Text, kEmu3, kGotOcr2, kFuyu, kPhi4Multimodal, kExaone, kMllamaText, kMllama, kMoshi;
+extern const Family kEmu3Text, kEmu3, kGotOcr2, kFuyu, kPhi4Multimodal, kMistral3, kLlava, kExaone,
+    kMllamaText, kMllama, kMoshi;
 extern const Family kGit, kLayoutLm, kTapas, kRocBert, kModernVBert, kGptNeoxJapanese, kApertus, kApertus1p5;
 extern const Family kVit;
 extern const Family kDeepseekV2, kDeepseekV3, kDeepseekV32, kGlmMoeDsa, kGlm4MoeLite, kSarvamMla, kAxk1,
@@ -62,7 +63,8 @@ extern const Family kDeepseekV2, kDeepseekV3, kDeepseekV32, kGlmMoeDsa, kGlm4Moe
 extern const Family kGptOss, kFlint, kGraniteSwa, kGraniteMoe, kGraniteMoeShared, kGraniteMoeSwa, kPhiMoe;
 extern const Family kAfmoe, kLaguna, kMellum, kLlama4, kLlama4Text, kExaoneMoe, kSolarOpen, kSarvamMoe, kHyV3,
     kErnie45Moe, kFlexOlmo, kAriaText, kKolibri, kHunyuanMoe, kCohere2Moe;
-extern const Family kQwen3Next, kQwen35, kQwen35Moe, kOlmoHybrid, kBamba, kGraniteHybrid, kMamba2, kNemotronH;
+extern const Family kQwen3Next, kQwen35, kQwen35Moe, kQwen35Whole, kQwen35MoeWhole, kOlmoHybrid, kBamba,
+    kGraniteHybrid, kMamba2, kNemotronH;
 extern const Family kMixtral, kQwen2Moe, kQwen3Moe, kOlmoe, kGlm4Moe, kDots1, kMinimaxM2;
 
 }  // namespace headlight

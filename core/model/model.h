@@ -46,7 +46,7 @@ struct LatentWeights {
 struct RecurrenceWeights {
     Linear decay;                        // d_model → heads, before its softplus
     Linear strength;                     // d_model → heads, before σ; absent in a state space
-    const float* decay_rate = nullptr;   // [heads], ln of the rate
+    const float* decay_rate = nullptr;   // [heads], the rate
     const float* step_bias = nullptr;    // [heads], of decay
     const float* skip = nullptr;         // [heads], D of a state space
     const float* kernel = nullptr;       // [channels, kernel]: of q, k, v; of a state space v, k, q

@@ -4,9 +4,11 @@ import re
 
 import gguf
 import numpy as np
+from gguf_mixers import MIXERS, OTHERWISE, add_mixer, mixer_tensors
 from gguf_models import turned
 
 TURNED = ("granite", "smollm3", "arcee", "olmo", "mixtral", "granitemoe", "granitemoeshared")
+TURNED += ("granitemoehybrid",)
 LATENT = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite")
 # Numbers of the routers that GGUF states; the others follow from the architecture.
 ROUTERS = {"glm4_moe": 2, "dots1": 2, "minimax_m2": 2, "deepseek_v2": 1, "deepseek_v3": 2}
@@ -189,10 +191,13 @@ def stacked_experts(tensors, config, fused):
                 out[key + ".weight"] = value.copy()
         elif "input_linear" in key:
             half = value.shape[-2] // 2
-            kind = "shexp" if "shared_mlp" in key else "exps"
+            kind = "_shexp" if "shared_mlp" in key else "_exps"
+            kind = kind if config.get("num_local_experts") else ""
             layer = key.split(".")[2]
-            out[f"blk.{layer}.ffn_gate_{kind}.weight"] = np.ascontiguousarray(value[..., :half, :])
-            out[f"blk.{layer}.ffn_up_{kind}.weight"] = np.ascontiguousarray(value[..., half:, :])
+            out[f"blk.{layer}.ffn_gate{kind}.weight"] = np.ascontiguousarray(value[..., :half, :])
+            out[f"blk.{layer}.ffn_up{kind}.weight"] = np.ascontiguousarray(value[..., half:, :])
+        elif "shared_mlp.output_linear" in key and not config.get("num_local_experts"):
+            out[f"blk.{key.split('.')[2]}.ffn_down.weight"] = value
         elif key.endswith("kv_b_proj.weight") and not fused:
             d_key, d_value = config["qk_nope_head_dim"], config["v_head_dim"]
             heads = value.reshape(-1, d_key + d_value, value.shape[-1])
@@ -203,7 +208,7 @@ def stacked_experts(tensors, config, fused):
             name = key.replace("e_score_correction_bias", "e_score_correction.bias")
             name = name.replace(".expert_bias", ".expert_bias.bias")
             name += ".weight" if name.endswith("sinks") else ""
-            out[name] = value.squeeze()
+            out[name] = value.squeeze() if value.size > 1 else value
     out.update({key: np.stack([v[i] for i in sorted(v)]) for key, v in parts.items()})
     fused = fused and config["model_type"] != "gpt_oss"
     for key in [k for k in out if fused and re.search(r"\.experts\.(gate_proj|w1)\.weight", k)]:
@@ -231,6 +236,8 @@ def write(path, name, config, tensors, d):
     w = gguf.GGUFWriter(path, name)
     d_head, heads, shared = sizes(config)
     for key, method in NUMBERS.items():
+        if key in OTHERWISE.get(config["model_type"], ()):
+            continue
         if config.get(key) is not None and (config[key] or key != "sliding_window"):
             getattr(w, method)(config[key])
     if not any(k in config for k in ("max_position_embeddings", "n_positions", "max_seq_len")):
@@ -256,6 +263,8 @@ def write(path, name, config, tensors, d):
         w.add_key_length(d_head)
         w.add_value_length(d_head)
     add_routing(w, config, d)
+    if config["model_type"] in MIXERS:
+        add_mixer(w, config)
     add_rope(w, config, config.get("qk_rope_head_dim", d_head))
     slides = [kind == "sliding_attention" for kind in config.get("layer_types") or []]
     if any(slides) and (name.startswith("gemma") or name == "afmoe" or d.flag()):
@@ -268,7 +277,8 @@ def write(path, name, config, tensors, d):
         next(a for a, n in gguf.MODEL_ARCH_NAMES.items() if n == name), layers
     )
     fused = d.flag()
-    for key, value in stacked_experts(stacked_norms(tensors), config, fused).items():
+    tensors = stacked_experts(stacked_norms(tensors), config, fused)
+    for key, value in mixer_tensors(tensors, config).items():
         plain = key.removeprefix("transformer.") if name == "bloom" else key
         plain = plain.removeprefix("nomic_bert.")
         plain = plain.removeprefix("model.") if name == "modern-bert" else plain

@@ -2,6 +2,8 @@
 their names, several copies that differ, float64; and add a tensor that no model of the family
 has."""
 
+import json
+
 import numpy as np
 import torch
 from safetensors.numpy import load_file, save_file
@@ -15,6 +17,40 @@ def tied_groups(model):
     for target, source in model.all_tied_weights_keys.items():
         groups.setdefault(source, [source]).append(target)
     return list(groups.values())
+
+
+# Families: models whose text part they are, and a tensor of what sees.
+WHOLES = {
+    "qwen3_5_text": ("qwen3_5", "model.visual.patch_embed.proj.weight"),
+    "qwen3_5_moe_text": ("qwen3_5_moe", "model.visual.patch_embed.proj.weight"),
+    "mistral": ("mistral3", "vision_tower.patch_conv.weight"),
+    "llama": ("llava", "multi_modal_projector.linear_1.weight"),
+}
+
+
+def wrap(folder, model, d):
+    """The same model as the text part of one that also sees, as the Hub has it: tensors under
+    language_model, matrices of all experts in one."""
+    path, text = folder / FILE, json.loads((folder / "config.json").read_text())
+    whole, seen = WHOLES[text["model_type"]]
+    prefix = d.choice(["model.language_model.", "language_model.model."])
+    tensors = {}
+    for name, value in load_file(path).items():
+        name = name.removeprefix("model.") if name.startswith("model.") else name
+        head = "language_model." if prefix == "language_model.model." else ""
+        tensors[(head if name.startswith("lm_head") else prefix) + name] = value
+    for name in [n for n in tensors if n.endswith("experts.0.gate_proj.weight")]:
+        at, each = name.removesuffix("0.gate_proj.weight"), range(text["num_experts"])
+        take = lambda e, part: tensors.pop(f"{at}{e}.{part}_proj.weight")
+        tensors[at + "gate_up_proj"] = np.stack(
+            [np.concatenate([take(e, "gate"), take(e, "up")]) for e in each]
+        )
+        tensors[at + "down_proj"] = np.stack([take(e, "down") for e in each])
+    tensors[seen] = np.ones((2, 3), np.float32)
+    save_file(tensors, path, metadata={"format": "pt"})
+    config = {"model_type": whole, "text_config": text, "vision_config": {"depth": 1}}
+    config["tie_word_embeddings"] = text["tie_word_embeddings"]
+    (folder / "config.json").write_text(json.dumps(config))
 
 
 def rewrite(folder, model, d):

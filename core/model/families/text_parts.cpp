@@ -1,29 +1,28 @@
 // Text parts of models that also see or hear, which are families of their own or Llama's (Touvron et al.
 // 2023) under other names: Emu 3 (Wang et al. 2024), GOT-OCR 2 (Wei et al. 2024), Fuyu (Bavishi et al. 2023),
 // Llama 3.2 Vision (Grattafiori et al. 2024), Phi-4-multimodal (Abouelenin et al. 2025), Moshi (Défossez et
-// al. 2024), ModernVBERT (Teiletche et al. 2025); and EXAONE 3 (LG AI Research 2024).
+// al. 2024), ModernVBERT (Teiletche et al. 2025), Mistral 3, LLaVA (Liu et al. 2023); and EXAONE 3 (LG AI
+// Research 2024).
 #include <algorithm>
 
 #include "base/cast.h"
 #include "base/quoted.h"
-#include "model/families/llama_like.h"
+#include "model/families/text_part.h"
 
 namespace headlight {
 
 namespace {
 
-/// Reads the configuration of the text part as the family that it names, of which one is `usual`. The head
-/// is tied if the whole model says so.
 Result<ModelConfig> read_text_part(const Json& root, const std::string& file, const char* usual, bool tied) {
-    TRY(Json text, json_object(root, "text_config", file));
-    TRY(const std::string type, json_string(text, "model_type", usual, file));
-    const Family* family = find_family(type);
-    if (!family || type != usual)
-        return Error{file + ": a text part of the type " + in_quotes(shortened(type)) +
-                     " is not computed here; use a model whose text part is " + find_family(usual)->name +
-                     "."};
-    TRY(text["tie_word_embeddings"], json_boolean(root, or_null("tie_word_embeddings"), tied, file));
-    return family->read_config(text, file);
+    return read_text_part(root, file, TextPart{{usual}, tied});
+}
+
+/// Reads Mistral Small 3.1 and later, and LLaVA, whose text parts are called as Llama is.
+Result<ModelConfig> read_mistral3(const Json& root, const std::string& file) {
+    return read_text_part(root, file, TextPart{{"mistral", "ministral3"}, true});
+}
+Result<ModelConfig> read_llava(const Json& root, const std::string& file) {
+    return read_text_part(root, file, TextPart{{"llama", "mistral", "qwen2"}, false});
 }
 
 Result<ModelConfig> read_emu3_text(const Json& root, const std::string& file) {
@@ -159,9 +158,7 @@ Result<ModelConfig> read_moshi(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-constexpr const char *kTextPrefixes[] = {"model.language_model.", "language_model.model.", "language_model.",
-                                         "model.", ""},
-                     *kEmu3Prefixes[] = {"model.text_model.", "text_model.model.", "text_model.", "model.",
+constexpr const char *kEmu3Prefixes[] = {"model.text_model.", "text_model.model.", "text_model.", "model.",
                                          ""},
                      *kExaonePrefixes[] = {"transformer.", "model.", ""},
                      *kModernVBertPrefixes[] = {"model.text_model.", "model.", ""};
@@ -212,9 +209,25 @@ constexpr TensorRow kModernVBertTensors[] = {
 
 }  // namespace
 
+Result<ModelConfig> read_text_part(const Json& root, const std::string& file, const TextPart& part) {
+    TRY(Json text, json_object(root, "text_config", file));
+    TRY(const std::string type, json_string(text, "model_type", part.types.front(), file));
+    const Family* family = find_family(type);
+    if (!family || !contains(part.types, type))
+        return Error{file + ": a text part of the type " + in_quotes(shortened(type)) +
+                     " is not computed here; use a model whose text part is " +
+                     find_family(part.types.front())->name + "."};
+    const char* tied = "tie_word_embeddings";  // older files say it of the text part
+    const Json& says = root.contains(tied) && root[tied] != false ? root : text;
+    TRY(text[tied], json_boolean(says, or_null(tied), root.contains(tied) ? false : part.tied, file));
+    return family->read_config(text, file);
+}
+
 const Family kEmu3Text{"emu3_text_model", "Emu 3", read_emu3_text, {kLlamaPrefixes, kLlamaTensors}};
 const Family kEmu3{"emu3", "Emu 3 (text part)", read_emu3, {kEmu3Prefixes, kLlamaTensors}};
 const Family kGotOcr2{"got_ocr2", "GOT-OCR 2 (text part)", read_got_ocr2, {kTextPrefixes, kLlamaTensors}};
+const Family kMistral3{"mistral3", "Mistral 3 (text part)", read_mistral3, {kTextPrefixes, kLlamaTensors}};
+const Family kLlava{"llava", "LLaVA (text part)", read_llava, {kTextPrefixes, kLlamaTensors}};
 const Family kFuyu{"fuyu", "Fuyu (text part)", read_fuyu, {kTextPrefixes, kFuyuTensors, kLlamaTensors}};
 const Family kModernVBert{
     "modernvbert", "ModernVBERT (text part)", read_modernvbert, {kModernVBertPrefixes, kModernVBertTensors}};

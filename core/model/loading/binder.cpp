@@ -2,6 +2,7 @@
 #include "model/loading/binder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ private:
     void scale_outputs(LayerWeights& layer, float scale);
     Norm scaled(const Norm& norm, float scale);
     void split_qkv(AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec, Stored stored);
+    const float* of_recurrence(Slot slot, Stored stored, const float* values, const AttentionSpec& spec);
     const float* kernels_of_parts(const std::vector<std::string>& names, const AttentionSpec& spec);
     void bind_head(ModelWeights& weights, const TensorOwner& owner);
     void bind_unembedding(ModelWeights& weights, SlotPlace at);
@@ -72,6 +74,8 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, const Attentio
         into.q = qkv.columns(0, inner);
         into.k = qkv.columns(inner, shared);
         into.v = qkv.columns(inner + shared, int64_t{spec.kv_heads} * spec.value_width());
+        if (store_.is_gguf() && stored == Stored::by_head_turn)
+            into.v = outputs_by_key_head(store_, into.v, spec);
         return;
     }
     HEADLIGHT_CHECK(spec.value_width() == spec.d_head);
@@ -82,6 +86,30 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, const Attentio
     into.q = part_of_groups(store_, qkv, 0, of_q, groups);
     into.k = part_of_groups(store_, qkv, quarters ? of_q + of_k : of_q, of_k, groups);
     into.v = part_of_groups(store_, qkv, quarters ? of_q : of_q + of_k, of_k, groups);
+}
+
+/// Returns rates of decay from their logarithms, or as GGUF has them, negative; and undoes what its converter
+/// does to the order of heads.
+const float* Binder::of_recurrence(Slot slot, Stored stored, const float* values, const AttentionSpec& spec) {
+    const bool rates = slot == Slot::decay_rate, of_channels = slot == Slot::mixer_kernel,
+               turned = stored == Stored::by_head_turn && store_.is_gguf();
+    if (!values || (!rates && !turned)) return values;
+    const RecurrenceChannels channels = RecurrenceChannels::of(spec);
+    const int64_t width = of_channels ? spec.recurrence->kernel : 1,
+                  first = of_channels ? channels.first_v * width : 0,
+                  count = of_channels ? channels.count() * width : spec.heads,
+                  own = (count - first) / spec.heads;
+    float* const out = store_.make(count);
+    std::copy_n(values, count, out);
+    for (int64_t h = 0; turned && h < spec.heads; ++h)
+        std::copy_n(values + first + head_by_turn(spec, h) * own, own, out + first + h * own);
+    for (int64_t h = 0; rates && h < count; ++h) {
+        out[h] = store_.is_gguf() ? -out[h] : std::exp(out[h]);
+        if (!(out[h] >= 0))
+            error_ = store_.place() +
+                     ": rates of decay (ssm_a) must be negative numbers; convert the model again.";
+    }
+    return out;
 }
 
 /// Joins kernels, wherever they are cut: transformers writes thirds.
@@ -117,7 +145,9 @@ void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const Te
         if (both) owner.layer->self.q = part_of_groups(store_, both, 0, d, layer.attention.heads);
         if (both) owner.layer->self.gate = part_of_groups(store_, both, d, d, layer.attention.heads);
     } else if (row.slot == Slot::mixer_in || row.slot == Slot::mixer_rates) {
-        split_mixer(store_, owner.layer->self, whole(), layer.attention, row.slot, row.stored);
+        const bool may_lack = row.slot == Slot::mixer_rates || !layer.attention.recurrence->is_state_space();
+        if (!store_.is_gguf() || !may_lack || has(row.slot, at, ".weight"))
+            split_mixer(store_, owner.layer->self, whole(), layer.attention, row.slot, row.stored);
     } else if (row.slot == Slot::gate_up) {
         if (!has(row.slot, at, ".weight") && !rows(Slot::gate, at.stack).empty()) return;
         const Linear both = whole();
@@ -178,8 +208,10 @@ bool lacks_weight(Slot slot, const LayerSpec& layer) {
 }
 
 /// Returns the axes of a vector, or of a table of vectors, as stored.
-std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored) {
+std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored, const LayerSpec& layer) {
     std::vector<int64_t> out = shape.axes();
+    const AttentionGate& gate = layer.attention.gate;
+    if (stored == Stored::parts && gate.norm_after) out = {gate.norms, shape.out / gate.norms};
     if (stored == Stored::pixels) out.insert(out.begin(), shape.in ? 1 : 2, 1);
     if (stored == Stored::scalar) out = {};
     if (stored == Stored::kernels) out.insert(out.begin() + 1, 1);
@@ -213,13 +245,19 @@ void Binder::bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace 
         const bool apart = slot.slot == Slot::kv_up && asked.size() > 1 && has(asked[1] + ".weight");
         if (apart) w = keys_and_values(asked[1], layer.attention);
         if (!w) w = linear(*all[0], asked, shape);  // else split from a fused tensor
+        if (all[0]->stored == Stored::by_head_turn && store_.is_gguf() && layer.attention.recurrence)
+            w = slot.slot == Slot::o ? inputs_by_key_head(store_, w, layer.attention)
+                                     : outputs_by_key_head(store_, w, layer.attention);
     } else if (norm_place) {
         const bool apart = all[0]->stored == Stored::each_row && !store_.is_gguf();
         (*norm_place)(owner) = apart ? norm_of_rows(asked[0], shape) : norm(asked, shape);
     } else if (const auto vector_place = std::get_if<const float*& (*)(const TensorOwner&)>(&slot.place)) {
         (*vector_place)(owner) = all.back()->stored == Stored::kernels_apart && !has(asked[0])
                                      ? kernels_of_parts({asked.end() - 3, asked.end()}, layer.attention)
-                                     : vector(stored_of(asked, ""), axes_of(shape, all[0]->stored));
+                                     : vector(stored_of(asked, ""), axes_of(shape, all[0]->stored, layer));
+        if (layer.attention.recurrence)
+            (*vector_place)(owner) =
+                of_recurrence(slot.slot, all[0]->stored, (*vector_place)(owner), layer.attention);
     }
 }
 
@@ -233,15 +271,16 @@ void Binder::bind_experts(const TensorOwner& owner, SlotPlace at) {
         ExpertWeights& expert = owner.layer->experts[at.expert];
         for (const SlotRow& slot : slots()) {
             if (slot.owner != OwnedBy::expert) continue;
-            const auto all = rows(slot.slot, at.stack);
             const bool fused = slot.slot == Slot::expert_gate_up;
-            if (all.empty() || (fused && !layer.mlp.gated)) continue;
+            const TensorRow* row = stored_row(slot.slot, at);
+            const bool gates = fused || slot.slot == Slot::expert_gate;
+            if (!row || (gates && !layer.mlp.gated)) continue;
             // files of one family hold gate and up in one tensor, or in two
-            if (store_.is_gguf() &&
-                (fused ? !has(slot.slot, at, ".weight")
-                       : has(Slot::expert_gate_up, at, ".weight") && slot.slot != Slot::expert_down))
-                continue;
-            const Linear w = expert_matrix(*all[0], names(slot.slot, at), slot.shape(c_, stack, layer), at);
+            const bool either = layer.mlp.gated && !rows(Slot::expert_gate_up, at.stack).empty() &&
+                                !rows(Slot::expert_gate, at.stack).empty();
+            const bool one = has(Slot::expert_gate_up, at, ".weight") || has(Slot::expert_gate_up, at, "");
+            if (either && slot.slot != Slot::expert_down && fused != one) continue;
+            const Linear w = expert_matrix(*row, {expanded(*row, at)}, slot.shape(c_, stack, layer), at);
             const int64_t width = layer.mlp.experts->width;
             if (fused && layer.mlp.experts->alternating) {
                 expert.in = w;

@@ -23,6 +23,8 @@ enum class Stored {
     scalar,          // a vector of one value, without axes
     stacked,         // matrices of all experts in one tensor [experts, out, in]
     stacked_in_out,  // … [experts, in, out]
+    by_head_turn,    // in GGUF the first value head of each key head, then the second of each … (Qwen3.5)
+    parts,           // in GGUF a vector as [parts, width of a part]
     each_row,        // row i of a table under its own name, NAME.i; in GGUF plain
 };
 

@@ -67,7 +67,7 @@ void count_biases(const Gguf& file, ModelConfig& c) {
 constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"attention.max_alibi_bias", " mpt "},
     {"attention.clamp_kqv", " mpt olmo olmoe "},
-    {"attention.scale", " granite granitemoe "},
+    {"attention.scale", " granite granitemoe granitehybrid "},
     {"attention.temperature_length", ""},
     {"attention.temperature_scale", ""},
     {"attention.output_scale", ""},
@@ -79,9 +79,9 @@ constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"attn_logit_softcapping", " gemma2 "},
     {"final_logit_softcapping", " gemma2 gemma3 gemma-embedding "},
     {"router_logit_softcapping", ""},
-    {"logit_scale", " command-r cohere2 granite granitemoe "},
-    {"residual_scale", " granite granitemoe "},
-    {"embedding_scale", " granite granitemoe "},
+    {"logit_scale", " command-r cohere2 granite granitemoe granitehybrid "},
+    {"residual_scale", " granite granitemoe granitehybrid "},
+    {"embedding_scale", " granite granitemoe granitehybrid "},
     {"expert_group_scale", ""},
     {"experts_per_group", ""},
     {"moe_every_n_layers", ""},
@@ -94,13 +94,13 @@ constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"num_loops", ""},
     {"hyper_connection.count", ""},
     {"rope.dimension_count_swa", ""},
-    {"rope.dimension_sections", ""},
+    {"rope.dimension_sections", " qwen35 qwen35moe "},
     {"rope.freq_base_swa", " gemma3 gemma-embedding modern-bert "},
     {"rope.scaling.alpha", ""},
     {"rope.scaling.yarn_ext_factor", ""},
     {"rope.scaling.yarn_attn_factor", ""},
     {"rope.scaling.yarn_log_multiplier", " deepseek2 "},
-    {"ssm.state_size", ""},
+    {"ssm.state_size", " qwen3next qwen35 qwen35moe granitehybrid nemotron_h nemotron_h_moe mamba2 "},
 };
 
 /// Refuses a key that changes what is computed and that the architecture is read without.
@@ -209,7 +209,8 @@ Result<Json> converted(const Gguf& file, const Family& family, const std::string
                    {"rope_theta", 10000},
                    {"rope_scaling", rope_scaling(file, prefix)}});
     for (const auto& [ours, theirs] : family.gguf.keys)
-        if (const Json& v = file.value(prefix + theirs); !v.is_null()) {
+        if (const Json& v = file.value(prefix + theirs);
+            !v.is_null() && !(v.is_array() && family.gguf.lists)) {
             TRY(config[ours], one_for_all_layers(v, prefix + theirs, name));
         }
     if (config.value("sliding_window", Json()) == 0) config.erase("sliding_window");  // none

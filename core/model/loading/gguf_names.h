@@ -19,6 +19,7 @@ struct GgufForm {
     Status (*complete)(const Gguf& file, const std::string& name, Json& config) = nullptr;
     const char* usual = "{}";  // of config.json, where the file does not say otherwise
     const char* also = "";     // another architecture that is read so
+    bool lists = false;        // `complete` reads the values that differ between layers
 };
 
 inline constexpr const char* kSharedWidth = "expert_shared_feed_forward_length";

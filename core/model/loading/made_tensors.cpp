@@ -117,4 +117,51 @@ void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole
     }
 }
 
+int64_t head_by_turn(const AttentionSpec& spec, int64_t h) {
+    const int64_t keys = spec.recurrence->key_heads, shared = spec.heads / keys;
+    return h % shared * keys + h / shared;
+}
+
+Linear outputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec) {
+    if (!w || spec.heads == spec.recurrence->key_heads) return w;
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in && !w.group && w.out % spec.heads == 0);
+    const int64_t width = w.out / spec.heads;
+    float* const bias = w.bias ? store.make(w.out) : nullptr;
+    auto* const all = reinterpret_cast<std::byte*>(
+        store.make((w.out * w.stride + int64_t{sizeof(float)} - 1) / int64_t{sizeof(float)}));
+    for (int64_t h = 0; h < spec.heads; ++h)
+        std::copy_n(w.row(head_by_turn(spec, h) * width), width * w.stride, all + h * width * w.stride);
+    for (int64_t h = 0; bias && h < spec.heads; ++h)
+        std::copy_n(w.bias + head_by_turn(spec, h) * width, width, bias + h * width);
+    Linear out = w;
+    out.weight = all;
+    out.bias = bias;
+    return out;
+}
+
+Linear inputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec) {
+    if (!w || spec.heads == spec.recurrence->key_heads) return w;
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in && !w.group && w.in % spec.heads == 0);
+    const int64_t width = w.in / spec.heads;
+    if (width % w.dtype->block == 0) {
+        const int64_t bytes = w.dtype->size(width);
+        auto* const all = reinterpret_cast<std::byte*>(
+            store.make((w.out * w.stride + int64_t{sizeof(float)} - 1) / int64_t{sizeof(float)}));
+        for (int64_t o = 0; o < w.out; ++o)
+            for (int64_t h = 0; h < spec.heads; ++h)
+                std::copy_n(w.row(o) + head_by_turn(spec, h) * bytes, bytes, all + o * w.stride + h * bytes);
+        Linear out = w;
+        out.weight = all;
+        return out;
+    }
+    float* const all = store.make(w.out * w.in);
+    std::vector<float> row(size_t(w.in));
+    for (int64_t o = 0; o < w.out; ++o) {
+        w.read_stored(o, 0, w.in, row.data());
+        for (int64_t h = 0; h < spec.heads; ++h)
+            std::copy_n(row.data() + head_by_turn(spec, h) * width, width, all + o * w.in + h * width);
+    }
+    return Linear::of_floats(all, w.bias, w.in, w.out, WeightLayout::out_in);
+}
+
 }  // namespace headlight

@@ -38,4 +38,12 @@ Linear part_of_groups(WeightStore& store, const Linear& whole, int64_t first, in
 void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole, const AttentionSpec& spec,
                  Slot slot, Stored stored);
 
+/// Returns the place of head h where files hold the first value head of each key head, then the second of
+/// each, and so on.
+int64_t head_by_turn(const AttentionSpec& spec, int64_t h);
+/// Puts the outputs, or the inputs, of value heads stored so into the order of their key heads. Copies
+/// outputs as stored; decodes the matrix if heads of inputs are no whole blocks of its format.
+Linear outputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec);
+Linear inputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec);
+
 }  // namespace headlight

@@ -71,6 +71,15 @@ std::vector<std::string> NamedTensors::names(Slot slot, SlotPlace at) const {
     return out;
 }
 
+const TensorRow* NamedTensors::stored_row(Slot slot, SlotPlace at) const {
+    const auto all = rows(slot, at.stack);
+    const auto stored = std::find_if(all.begin(), all.end(), [&](const TensorRow* row) {
+        const std::string name = expanded(*row, at);
+        return has(name) || has(name + ".weight");
+    });
+    return all.empty() ? nullptr : stored == all.end() ? all.front() : *stored;
+}
+
 bool NamedTensors::has(Slot slot, SlotPlace at, const char* ending) const {
     const auto all = names(slot, at);
     return std::any_of(all.begin(), all.end(), [&](const std::string& name) { return has(name + ending); });

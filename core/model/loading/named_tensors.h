@@ -27,6 +27,8 @@ public:
     std::vector<const TensorRow*> rows(Slot slot, int stack) const;
     std::vector<std::string> names(Slot slot, SlotPlace at) const;
     std::string expanded(const TensorRow& row, SlotPlace at) const;
+    /// Returns the first row of a slot whose tensor is stored, else the first; null: the slot has none.
+    const TensorRow* stored_row(Slot slot, SlotPlace at) const;
     bool has(const std::string& name) const { return store_.has(name); }
     bool has(Slot slot, SlotPlace at, const char* ending) const;
 

@@ -20,9 +20,9 @@ bool is_aligned(const StoredTensor& t) {
            reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0;
 }
 
-/// Drops axes of 1 in front, which GGUF files may leave out.
+/// Drops axes of 1, which GGUF files may add or leave out.
 std::vector<int64_t> without_ones(std::vector<int64_t> shape) {
-    while (shape.size() > 1 && shape.front() == 1) shape.erase(shape.begin());
+    std::erase(shape, 1);
     return shape;
 }
 

@@ -70,7 +70,7 @@ struct Step {
 Step step_of(const RecurrenceSpec& spec, const RecurrenceWeights& w, float x, Index head) {
     const float at = x + w.step_bias[head], size = softplus(at);
     const float cut = std::clamp(size, spec.least_step, spec.largest_step);
-    return {cut, cut == size ? sigmoid(at) : 0.0f, std::exp(w.decay_rate[head])};
+    return {cut, cut == size ? sigmoid(at) : 0.0f, w.decay_rate[head]};
 }
 
 /// Writes one token's keys of all heads, with their rates.

@@ -2,6 +2,7 @@
 // the others attention with a gate; OLMo Hybrid (Merrill et al. 2026), OLMo 2's attention beside delta nets.
 #include "model/families/hybrid/hybrid.h"
 #include "model/families/moe_like.h"
+#include "model/families/text_part.h"
 
 namespace headlight {
 
@@ -54,6 +55,13 @@ Result<ModelConfig> read_qwen35_moe(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
+Result<ModelConfig> read_qwen35_whole(const Json& root, const std::string& file) {
+    return read_text_part(root, file, TextPart{{"qwen3_5_text"}, false});
+}
+Result<ModelConfig> read_qwen35_moe_whole(const Json& root, const std::string& file) {
+    return read_text_part(root, file, TextPart{{"qwen3_5_moe_text"}, false});
+}
+
 Result<ModelConfig> read_olmo_hybrid(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c = read_llama_like(
@@ -88,26 +96,33 @@ constexpr TensorRow kQwenTensors[] = {
     {Slot::step_bias, "layers.#.linear_attn.dt_bias"},
     {Slot::decay_rate, "layers.#.linear_attn.A_log"},
     {Slot::gate_norm, "layers.#.linear_attn.norm.weight"},
-    {Slot::q_gate, "layers.#.self_attn.q_proj"},
+    {Slot::q_gate, "layers.#.self_attn.q_proj", "blk.#.attn_q"},
     {Slot::o, "layers.#.linear_attn.out_proj"},
     {Slot::o, "layers.#.self_attn.o_proj"},
     {Slot::k, "layers.#.self_attn.k_proj"},
     {Slot::v, "layers.#.self_attn.v_proj"},
+    {Slot::mlp_norm, "layers.#.post_attention_layernorm", "blk.#.post_attention_norm"},
 };
+// GGUF holds value heads in another order than transformers where they outnumber those of keys.
 constexpr TensorRow kQwen35Tensors[] = {
-    {Slot::qkv, "layers.#.linear_attn.in_proj_qkv"},
-    {Slot::attn_gate, "layers.#.linear_attn.in_proj_z"},
-    {Slot::strength, "layers.#.linear_attn.in_proj_b"},
-    {Slot::decay, "layers.#.linear_attn.in_proj_a"},
+    {Slot::qkv, "layers.#.linear_attn.in_proj_qkv", "blk.#.attn_qkv", Stored::by_head_turn},
+    {Slot::attn_gate, "layers.#.linear_attn.in_proj_z", "blk.#.attn_gate", Stored::by_head_turn},
+    {Slot::strength, "layers.#.linear_attn.in_proj_b", "blk.#.ssm_beta", Stored::by_head_turn},
+    {Slot::decay, "layers.#.linear_attn.in_proj_a", "blk.#.ssm_alpha", Stored::by_head_turn},
     {Slot::mixer_kernel, "layers.#.linear_attn.conv1d.weight", "", Stored::kernels},
-    {Slot::step_bias, "layers.#.linear_attn.dt_bias"},
-    {Slot::decay_rate, "layers.#.linear_attn.A_log"},
+    {Slot::mixer_kernel, "", "blk.#.ssm_conv1d.weight", Stored::by_head_turn},
+    {Slot::step_bias, "layers.#.linear_attn.dt_bias", "blk.#.ssm_dt.bias", Stored::by_head_turn},
+    {Slot::decay_rate, "layers.#.linear_attn.A_log", "blk.#.ssm_a", Stored::by_head_turn},
     {Slot::gate_norm, "layers.#.linear_attn.norm.weight"},
-    {Slot::q_gate, "layers.#.self_attn.q_proj"},
-    {Slot::o, "layers.#.linear_attn.out_proj"},
-    {Slot::o, "layers.#.self_attn.o_proj"},
+    {Slot::q_gate, "layers.#.self_attn.q_proj", "blk.#.attn_q"},
+    {Slot::o, "layers.#.linear_attn.out_proj", "blk.#.ssm_out", Stored::by_head_turn},
+    {Slot::o, "layers.#.self_attn.o_proj", "blk.#.attn_output"},
     {Slot::k, "layers.#.self_attn.k_proj"},
     {Slot::v, "layers.#.self_attn.v_proj"},
+    {Slot::mlp_norm, "layers.#.post_attention_layernorm", "blk.#.post_attention_norm"},
+    {Slot::expert_gate_up, "layers.#.mlp.experts.gate_up_proj", "", Stored::stacked},
+    {Slot::expert_down, "layers.#.mlp.experts.down_proj", "", Stored::stacked},
+    {Slot::expert_down, "layers.#.mlp.experts.%.down_proj"},
 };
 constexpr TensorRow kOlmoHybridTensors[] = {
     {Slot::q, "layers.#.linear_attn.q_proj"},
@@ -139,13 +154,27 @@ constexpr TensorRow kOlmoHybridTensors[] = {
 
 }  // namespace
 
-const Family kQwen3Next{
-    "qwen3_next", "Qwen3-Next", read_qwen3_next, {kLlamaPrefixes, kQwenTensors, kMoeTensors, kLlamaTensors}};
-const Family kQwen35{"qwen3_5_text", "Qwen3.5", read_qwen35, {kLlamaPrefixes, kQwen35Tensors, kLlamaTensors}};
+const Family kQwen3Next{"qwen3_next",
+                        "Qwen3-Next",
+                        read_qwen3_next,
+                        {kLlamaPrefixes, kQwenTensors, kMoeTensors, kLlamaTensors},
+                        {"qwen3next", kUsualGgufKeys, false, complete_delta_net}};
+const Family kQwen35{"qwen3_5_text",
+                     "Qwen3.5",
+                     read_qwen35,
+                     {kLlamaPrefixes, kQwen35Tensors, kLlamaTensors},
+                     {"qwen35", kUsualGgufKeys, false, complete_delta_net}};
 const Family kQwen35Moe{"qwen3_5_moe_text",
                         "Qwen3.5-MoE",
                         read_qwen35_moe,
-                        {kLlamaPrefixes, kQwen35Tensors, kMoeTensors, kLlamaTensors}};
+                        {kLlamaPrefixes, kQwen35Tensors, kMoeTensors, kLlamaTensors},
+                        {"qwen35moe", kUsualGgufKeys, false, complete_delta_net}};
+const Family kQwen35Whole{
+    "qwen3_5", "Qwen3.5 (text part)", read_qwen35_whole, {kTextPrefixes, kQwen35Tensors, kLlamaTensors}};
+const Family kQwen35MoeWhole{"qwen3_5_moe",
+                             "Qwen3.5-MoE (text part)",
+                             read_qwen35_moe_whole,
+                             {kTextPrefixes, kQwen35Tensors, kMoeTensors, kLlamaTensors}};
 const Family kOlmoHybrid{
     "olmo_hybrid", "OLMo Hybrid", read_olmo_hybrid, {kLlamaPrefixes, kOlmoHybridTensors, kLlamaTensors}};
 

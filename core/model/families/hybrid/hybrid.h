@@ -35,4 +35,19 @@ struct StateSpaceKeys {
 /// Reads a Mamba-2 mixer.
 AttentionSpec read_state_space(ConfigReader& r, int d_model, const StateSpaceKeys& keys);
 
+/// Adds a gated delta net's keys linear_… and the interval of attention to a config.json, as a GGUF file has
+/// them.
+Status complete_delta_net(const Gguf& file, const std::string& name, Json& config);
+
+/// Adds a Mamba-2 mixer's sizes under these keys.
+Status complete_state_space(const Gguf& file, const std::string& name, const StateSpaceKeys& keys,
+                            Json& config);
+
+/// Returns a number of each layer of a GGUF file, which holds one for all, or a list.
+Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
+                                           const std::string& name);
+
+/// Returns "granitehybrid.": what an architecture's keys begin with.
+std::string gguf_prefix(const Gguf& file);
+
 }  // namespace headlight

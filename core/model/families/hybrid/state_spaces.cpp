@@ -52,6 +52,18 @@ Result<ModelConfig> read_granite_hybrid(const Json& root, const std::string& fil
     return r.finish(c);
 }
 
+constexpr StateSpaceKeys kMamba2Keys{.heads = "num_heads",
+                                     .d_head = "head_dim",
+                                     .groups = "n_groups",
+                                     .d_state = "state_size",
+                                     .kernel = "conv_kernel",
+                                     .expand = "expand",
+                                     .kernel_bias = "use_conv_bias",
+                                     .bias = "use_bias",
+                                     .usual_groups = 8,
+                                     .usual_state = 128,
+                                     .usual_head = 64};
+
 Result<ModelConfig> read_mamba2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c = read_llama_like(r, {.usual_width = 4096,
@@ -61,18 +73,7 @@ Result<ModelConfig> read_mamba2(const Json& root, const std::string& file) {
                                         .usual_context = kNoLongestText,
                                         .norm_eps = "layer_norm_epsilon",
                                         .usual_norm_eps = 1e-5});
-    const AttentionSpec mixer = read_state_space(r, c.d_model,
-                                                 {.heads = "num_heads",
-                                                  .d_head = "head_dim",
-                                                  .groups = "n_groups",
-                                                  .d_state = "state_size",
-                                                  .kernel = "conv_kernel",
-                                                  .expand = "expand",
-                                                  .kernel_bias = "use_conv_bias",
-                                                  .bias = "use_bias",
-                                                  .usual_groups = 8,
-                                                  .usual_state = 128,
-                                                  .usual_head = 64});
+    const AttentionSpec mixer = read_state_space(r, c.d_model, kMamba2Keys);
     for_layers(c, [&](LayerSpec& layer, int) {
         layer.attention = mixer;
         layer.mlp.width = 0;
@@ -139,22 +140,19 @@ void join_nemotron_layers(ConfigReader& r, ModelConfig& c, const AttentionSpec& 
     if (stack.layers.empty()) stack.layers.push_back(usual);
 }
 
-AttentionSpec read_nemotron_mixer(ConfigReader& r, int d_model) {
-    return read_state_space(r, d_model,
-                            {.heads = "mamba_num_heads",
-                             .d_head = "mamba_head_dim",
-                             .groups = "n_groups",
-                             .d_state = "ssm_state_size",
-                             .kernel = "conv_kernel",
-                             .expand = "expand",
-                             .kernel_bias = "use_conv_bias",
-                             .bias = "use_bias",
-                             .activation = "mamba_hidden_act",
-                             .usual_groups = 8,
-                             .usual_state = 128,
-                             .usual_head = 64,
-                             .any_width = true});
-}
+constexpr StateSpaceKeys kNemotronKeys{.heads = "mamba_num_heads",
+                                       .d_head = "mamba_head_dim",
+                                       .groups = "n_groups",
+                                       .d_state = "ssm_state_size",
+                                       .kernel = "conv_kernel",
+                                       .expand = "expand",
+                                       .kernel_bias = "use_conv_bias",
+                                       .bias = "use_bias",
+                                       .activation = "mamba_hidden_act",
+                                       .usual_groups = 8,
+                                       .usual_state = 128,
+                                       .usual_head = 64,
+                                       .any_width = true};
 
 Result<ModelConfig> read_nemotron_h(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
@@ -176,7 +174,7 @@ Result<ModelConfig> read_nemotron_h(const Json& root, const std::string& file) {
     if (r.has("moe_latent_size"))
         r.fail(file +
                ": experts that read a latent (moe_latent_size) are not computed; use a model without it.");
-    const AttentionSpec mixer = read_nemotron_mixer(r, c.d_model);
+    const AttentionSpec mixer = read_state_space(r, c.d_model, kNemotronKeys);
     const ExpertsSpec experts =
         deepseek_experts(r, {.count = 8, .used = 2, .width = 7688, .normalize = true});
     join_nemotron_layers(r, c, mixer, experts, r.mlp_width({"moe_shared_expert_intermediate_size"}, 7688));
@@ -203,7 +201,7 @@ constexpr TensorRow kNemotronTensors[] = {
     {Slot::q, "layers.#.mixer.q_proj"},
     {Slot::k, "layers.#.mixer.k_proj"},
     {Slot::v, "layers.#.mixer.v_proj"},
-    {Slot::mlp_norm, "layers.#.norm"},
+    {Slot::mlp_norm, "layers.#.norm", "blk.#.attn_norm"},
     {Slot::up, "layers.#.mixer.up_proj"},
     {Slot::up, "layers.#.mixer.shared_experts.up_proj"},
     {Slot::down, "layers.#.mixer.down_proj"},
@@ -232,16 +230,68 @@ constexpr TensorRow kBambaTensors[] = {
     {Slot::final_norm, "final_layernorm"},
 };
 
+Status complete_mamba2(const Gguf& file, const std::string& name, Json& config) {
+    for (const char* key : {"num_attention_heads", "num_key_value_heads", "intermediate_size"})
+        config.erase(key);
+    return complete_state_space(file, name, kMamba2Keys, config);
+}
+
+/// Reads which layers are attention: those with heads of keys.
+Status complete_granite_hybrid(const Gguf& file, const std::string& name, Json& config) {
+    const std::string prefix = gguf_prefix(file), key = prefix + "attention.head_count_kv";
+    TRY(const int64_t depth,
+        whole_number(config["num_hidden_layers"], prefix + "block_count", 1, 10000, name));
+    TRY(const std::vector<int64_t> heads, layer_numbers(file, key, depth, name));
+    Json& kinds = config["layer_types"] = Json::array();
+    for (const int64_t own : heads) {
+        kinds.push_back(own ? "attention" : "mamba");
+        if (own) config["num_key_value_heads"] = own;
+    }
+    config["position_embedding_type"] =
+        file.value(prefix + "rope.scaling.finetuned") == false ? Json(nullptr) : Json("rope");
+    return complete_state_space(file, name, {}, config);
+}
+
+/// Reads what each layer is: attention, if it has heads of keys; an MLP, if it has a width; else a mixer.
+Status complete_nemotron_h(const Gguf& file, const std::string& name, Json& config) {
+    const std::string prefix = gguf_prefix(file);
+    TRY(const int64_t depth,
+        whole_number(config["num_hidden_layers"], prefix + "block_count", 1, 10000, name));
+    TRY(const std::vector<int64_t> heads,
+        layer_numbers(file, prefix + "attention.head_count_kv", depth, name));
+    TRY(const std::vector<int64_t> widths, layer_numbers(file, prefix + "feed_forward_length", depth, name));
+    Json& kinds = config["layers_block_type"] = Json::array();
+    for (size_t l = 0; l < size_t(depth); ++l) {
+        const bool routes = file.tensors.contains("blk." + std::to_string(l) + ".ffn_gate_inp.weight");
+        kinds.push_back(heads[l] ? "attention" : !widths[l] ? "mamba" : routes ? "moe" : "mlp");
+        if (heads[l]) config["num_key_value_heads"] = heads[l];
+        if (widths[l] && !routes) config["intermediate_size"] = widths[l];
+    }
+    if (const Json& shared = file.value(prefix + kSharedWidth); !shared.is_null())
+        config["moe_shared_expert_intermediate_size"] = shared;
+    return complete_state_space(file, name, kNemotronKeys, config);
+}
+
 }  // namespace
 
-const Family kMamba2{"mamba2", "Mamba-2", read_mamba2, {kMambaPrefixes, kMamba2Tensors}};
+const Family kMamba2{"mamba2",
+                     "Mamba-2",
+                     read_mamba2,
+                     {kMambaPrefixes, kMamba2Tensors},
+                     {"mamba2", kUsualGgufKeys, false, complete_mamba2}};
 const Family kNemotronH{
-    "nemotron_h", "Nemotron-H", read_nemotron_h, {kMambaPrefixes, kMamba2Tensors, kNemotronTensors}};
+    "nemotron_h",
+    "Nemotron-H",
+    read_nemotron_h,
+    {kMambaPrefixes, kMamba2Tensors, kNemotronTensors},
+    {"nemotron_h", kUsualGgufKeys, false, complete_nemotron_h, "{}", "nemotron_h_moe", true}};
 const Family kBamba{
     "bamba", "Bamba", read_bamba, {kLlamaPrefixes, kMambaTensors, kBambaTensors, kLlamaTensors}};
 const Family kGraniteHybrid{"granitemoehybrid",
                             "Granite 4",
                             read_granite_hybrid,
-                            {kLlamaPrefixes, kMambaTensors, kGraniteMoeTensors, kLlamaTensors}};
+                            {kLlamaPrefixes, kMambaTensors, kGraniteMoeTensors, kLlamaTensors},
+                            {"granitehybrid", kUsualGgufKeys, true, complete_granite_hybrid,
+                             R"({"num_local_experts": 0})", "", true}};
 
 }  // namespace headlight

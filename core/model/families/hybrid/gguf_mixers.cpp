@@ -1,0 +1,82 @@
+// Reads what GGUF files say of recurrences.
+#include "base/cast.h"
+#include "model/families/hybrid/hybrid.h"
+
+namespace headlight {
+
+namespace {
+
+/// Holds the sizes of a mixer; inner: of the values of all heads.
+struct GgufMixer {
+    int64_t kernel = 0, state = 0, groups = 0, heads = 0, inner = 0;
+};
+
+Result<GgufMixer> read_gguf_mixer(const Gguf& file, const std::string& name) {
+    constexpr int64_t kMaxWidth = 1 << 20;
+    const std::string prefix = gguf_prefix(file);
+    const auto read = [&](const char* key) {
+        return whole_number(file.value(prefix + key), prefix + key, 1, kMaxWidth, name);
+    };
+    GgufMixer out;
+    TRY(out.kernel, read("ssm.conv_kernel"));
+    TRY(out.state, read("ssm.state_size"));
+    TRY(out.groups, read("ssm.group_count"));
+    TRY(out.heads, read("ssm.time_step_rank"));
+    TRY(out.inner, read("ssm.inner_size"));
+    if (out.inner % out.heads)
+        return Error{name + ": " + std::to_string(out.heads) + " heads (ssm.time_step_rank) do not share " +
+                     std::to_string(out.inner) + " components (ssm.inner_size); convert the model again."};
+    return out;
+}
+
+}  // namespace
+
+std::string gguf_prefix(const Gguf& file) {
+    return file.value("general.architecture").get<std::string>() + ".";
+}
+
+Status complete_delta_net(const Gguf& file, const std::string& name, Json& config) {
+    TRY(const GgufMixer mixer, read_gguf_mixer(file, name));
+    config["linear_conv_kernel_dim"] = mixer.kernel;
+    config["linear_key_head_dim"] = mixer.state;
+    config["linear_num_key_heads"] = mixer.groups;
+    config["linear_num_value_heads"] = mixer.heads;
+    config["linear_value_head_dim"] = mixer.inner / mixer.heads;
+    if (const Json& every = file.value(gguf_prefix(file) + "full_attention_interval"); !every.is_null())
+        config["full_attention_interval"] = every;
+    return success();
+}
+
+Status complete_state_space(const Gguf& file, const std::string& name, const StateSpaceKeys& keys,
+                            Json& config) {
+    TRY(const GgufMixer mixer, read_gguf_mixer(file, name));
+    config[keys.kernel] = mixer.kernel;
+    config[keys.d_state] = mixer.state;
+    config[keys.groups] = mixer.groups;
+    config[keys.heads] = mixer.heads;
+    config[keys.d_head] = mixer.inner / mixer.heads;
+    const Json& width = config["hidden_size"];
+    if (!keys.any_width && width.is_number_integer() && width > 0)
+        config[keys.expand] = mixer.inner / width.get<int64_t>();
+    config[keys.kernel_bias] = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& tensor) {
+        return tensor.first.ends_with(".ssm_conv1d.bias");
+    });
+    return success();
+}
+
+Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
+                                           const std::string& name) {
+    constexpr int64_t kMax = 1 << 24;
+    const Json& value = file.value(key);
+    std::vector<int64_t> out;
+    for (int64_t l = 0; l < depth; ++l) {
+        if (value.is_array() && l >= isize(value))
+            return Error{name + ": " + key + " gives " + std::to_string(value.size()) + " numbers for " +
+                         std::to_string(depth) + " layers; convert the model again."};
+        TRY(const int64_t own, whole_number(value.is_array() ? value[size_t(l)] : value, key, 0, kMax, name));
+        out.push_back(own);
+    }
+    return out;
+}
+
+}  // namespace headlight
