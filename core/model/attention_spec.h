@@ -28,7 +28,8 @@ struct Latent {
 struct AttentionGate {
     bool operator==(const AttentionGate&) const = default;
     enum class Width { none, head, component } width = Width::none;
-    enum class By { sigmoid, softplus, silu } by = By::sigmoid;  // softplus: ln(1 + e^score) (Laguna)
+    /// softplus: ln(1 + e^score) (Laguna); product: the score itself (LFM2).
+    enum class By { sigmoid, softplus, silu, product } by = By::sigmoid;
     /// z is also divided by the root mean square of each of so many equal parts, and multiplied by weights:
     /// before the factors (gated delta net), or after them (Mamba-2); 0: it is not.
     int norms = 0;
@@ -39,15 +40,17 @@ struct AttentionGate {
 
 /// Describes a recurrence in place of softmax. What it makes of a text is a token × token matrix times the
 /// values, signed and lower triangular (model/mixers/mixing.h). delta_rule: gated delta net (Yang et al.
-/// 2025). state_space: Mamba-2 (Dao and Gu 2024).
+/// 2025). state_space: Mamba-2 (Dao and Gu 2024). convolution: a short one of each channel (LFM2), whose tap
+/// s is a head that reads the token s places back.
 struct RecurrenceSpec {
     bool operator==(const RecurrenceSpec&) const = default;
-    enum class Kind { delta_rule, state_space } kind = Kind::delta_rule;
+    enum class Kind { delta_rule, state_space, convolution } kind = Kind::delta_rule;
     int key_heads = 1;         // of q and k as projected; each serves heads / key_heads neighbors
     int kernel = 4;            // q, k and v pass a convolution over so many tokens, the last one their own,
     bool kernel_bias = false;  // with a bias, and SiLU
     float strength = 1;        // delta_rule: the most that a token writes (2: OLMo hybrid)
     bool is_state_space() const { return kind == Kind::state_space; }
+    bool is_convolution() const { return kind == Kind::convolution; }
     float least_step = 0, largest_step = std::numeric_limits<float>::infinity();  // state_space: of Δ
 };
 
@@ -99,6 +102,8 @@ struct AttentionSpec {
     std::optional<RecurrenceSpec> recurrence;  // in place of softmax
 
     int value_width() const { return d_value ? d_value : d_head; }
+    /// Returns the heads whose output and gate files hold: the taps of a convolution share them.
+    int stored_heads() const { return recurrence && recurrence->is_convolution() ? 1 : heads; }
     float score_scale() const;
     float query_scale(int position) const;
     bool makes_keys() const { return source < 0; }

@@ -44,6 +44,8 @@ const Family* const kFamilies[] = {
     &kGraniteHybrid,
     &kMamba2,
     &kNemotronH,
+    &kLfm2,
+    &kLfm2Moe,
     &kMixtral,
     &kQwen2Moe,
     &kQwen3Moe,

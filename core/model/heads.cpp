@@ -194,7 +194,7 @@ std::string head_path(const ModelConfig& config, AttentionHead h) {
 
 Error no_scores(const ModelConfig& c, AttentionHead head) {
     return Error{"Head " + head_name(c, head) +
-                 " mixes tokens by a recurrence, without scores and softmax; choose a head of attention."};
+                 " mixes tokens without scores and softmax; choose a head of attention."};
 }
 
 }  // namespace headlight

@@ -8,6 +8,8 @@ from random_hybrids import mixers
 
 def names_of_mixer(config, i, kind):
     """What a layer adds by its attention or its recurrence, and what a gate of the latter reads."""
+    if kind == "conv":
+        return rf"layers\.{i}\.conv$", None
     if kind == "linear_attention":
         return (rf"layers\.{i}\.(linear_attn|mamba|mixer)$", rf"layers\.{i}\.\w+\.(o_)?norm$")
     out = "post_attention_layernorm" if config.model_type == "olmo_hybrid" else "(self_attn|mixer)"
@@ -33,10 +35,10 @@ def expected_of_hybrid(model, inputs, watch):
     want = {"logits": out.logits[0].numpy()}
     scale = getattr(model.config, "residual_multiplier", 1.0)
     n = inputs["input_ids"].shape[1]
-    for i, (at, _) in enumerate(layers):
+    for i, (at, kind) in enumerate(layers):
         if i in mixed:
             want[f"blocks.{i}.attn.hook_z"] = mixed[i].reshape(n, -1)
-        else:
+        elif kind != "conv":
             want[f"blocks.{i}.attn.hook_pattern"] = attentions.pop(0)[0].numpy()
         want[f"blocks.{i}.hook_attn_out"] = scale * added[i][0]
         before = at - 1 if model.config.model_type == "mamba2" else at  # it leaves out embeddings

@@ -84,6 +84,8 @@ ARCHITECTURES = {
     "mamba2": "mamba2",
     "granitemoehybrid": "granitehybrid",
     "nemotron_h": "nemotron_h",
+    "lfm2": "lfm2",
+    "lfm2_moe": "lfm2moe",
 }
 # Architectures without an unembedding of their own: decoders whose embeddings serve, encoders.
 HEADLESS = {"cohere": True, "cohere2": True}
@@ -120,6 +122,13 @@ MADE = {
     "mamba2": {"time_step_limit": (0.0, float("inf"))},
     "granitemoehybrid": {"time_step_limit": (0.0, float("inf")), "mamba_proj_bias": False},
     "nemotron_h": {"mlp_hidden_act": "relu2", "use_bias": False, "topk_group": 1, "n_group": 1},
+    "lfm2": {"conv_bias": False, "block_auto_adjust_ff_dim": False},
+    "lfm2_moe": {
+        "conv_bias": False,
+        "norm_topk_prob": True,
+        "use_expert_bias": True,
+        "tie_word_embeddings": True,
+    },
     "jais2": {"hidden_act": "relu2"},
     "glm4_moe_lite": {"attention_bias": False, "mlp_layer_types": ["dense", "sparse", "sparse"]},
 }

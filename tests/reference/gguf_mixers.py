@@ -6,12 +6,15 @@ import numpy as np
 
 DELTA_NETS = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 STATE_SPACES = ("mamba2", "granitemoehybrid", "nemotron_h")
-MIXERS = DELTA_NETS + STATE_SPACES
+CONVOLUTIONS = ("lfm2", "lfm2_moe")
+MIXERS = DELTA_NETS + STATE_SPACES + CONVOLUTIONS
 # Keys of configurations that the converter writes otherwise for these.
 OTHERWISE = {
     "mamba2": ("num_heads", "head_dim"),
     "granitemoehybrid": ("num_key_value_heads",),
     "nemotron_h": ("num_key_value_heads", "intermediate_size"),
+    "lfm2": ("num_key_value_heads", "norm_eps", "rms_norm_eps"),
+    "lfm2_moe": ("num_key_value_heads", "norm_eps", "rms_norm_eps"),
 }
 
 
@@ -27,9 +30,22 @@ def kinds_of(config):
     return config.get("layers_block_type") or config.get("layer_types")
 
 
+def add_key_heads(w, config):
+    """Which layers are attention."""
+    attends = [k in ("attention", "full_attention") for k in kinds_of(config)]
+    w.add_head_count_kv([config["num_key_value_heads"] * a for a in attends])
+
+
 def add_mixer(w, config):
     """The sizes of the mixer, and which layers have it."""
     kind = config["model_type"]
+    if kind in CONVOLUTIONS:
+        add_key_heads(w, config)
+        w.add_shortconv_l_cache(config["conv_L_cache"])
+        w.add_layer_norm_rms_eps(config["norm_eps"])
+        if kind == "lfm2_moe":
+            w.add_expert_weights_scale(config["routed_scaling_factor"])
+        return
     if kind in DELTA_NETS:
         heads, width = config["linear_num_value_heads"], config["linear_value_head_dim"]
         w.add_ssm_conv_kernel(config["linear_conv_kernel_dim"])
@@ -49,8 +65,7 @@ def add_mixer(w, config):
         w.add_feed_forward_length(0)
         w.add_layer_norm_rms_eps(config["layer_norm_epsilon"])
     elif kind in STATE_SPACES:
-        attends = [k in ("attention", "full_attention") for k in kinds_of(config)]
-        w.add_head_count_kv([config["num_key_value_heads"] * a for a in attends])
+        add_key_heads(w, config)
     if kind == "granitemoehybrid":
         w.add_rope_scaling_finetuned(config["position_embedding_type"] == "rope")
     if kind == "nemotron_h":
@@ -102,10 +117,12 @@ def delta_net(key, value, config):
     return {key.replace("dt_bias", "dt_proj.bias"): value}
 
 
-def state_space(key, value, config):
+def mixer(key, value, config):
+    if "feed_forward.experts" in key and config["model_type"] == "lfm2_moe":
+        key = key.removeprefix("model.")
     if key.endswith((".A_log", ".D")):
         value = (-np.exp(value) if key.endswith("A_log") else value)[:, None]
-    elif key.endswith("conv1d.weight"):
+    elif key.endswith(("conv1d.weight", "conv.conv.weight")):
         value = value.reshape(value.shape[0], -1)
     elif re.search(r"(mixer|mamba)\.norm\.weight$", key):
         value = value.reshape(groups_of(config), -1)
@@ -117,5 +134,5 @@ def state_space(key, value, config):
 def mixer_tensors(tensors, config):
     if config["model_type"] not in MIXERS:
         return tensors
-    of = delta_net if config["model_type"] in DELTA_NETS else state_space
+    of = delta_net if config["model_type"] in DELTA_NETS else mixer
     return {k: v for key, value in tensors.items() for k, v in of(key, value, config).items()}

@@ -9,6 +9,7 @@ from random_sinks import granite
 HYBRIDS = tuple(
     """
     qwen3_next qwen3_5_text qwen3_5_moe_text olmo_hybrid bamba granitemoehybrid mamba2 nemotron_h
+    lfm2 lfm2_moe
 """.split()
 )
 
@@ -25,16 +26,18 @@ def with_layers(config, attentions):
 def mixers(config):
     """The number and the kind of each layer that mixes tokens; Nemotron-H's MLPs are layers too."""
     kinds = getattr(config, "layer_types", ["linear_attention"] * config.num_hidden_layers)
-    return [(i, kind) for i, kind in enumerate(kinds) if kind.endswith("attention")]
+    return [
+        (i, kind) for i, kind in enumerate(kinds) if kind.endswith("attention") or kind == "conv"
+    ]
 
 
-def kinds_of_layers(d, depth):
+def kinds_of_layers(d, depth, other="linear_attention"):
     """At least one of each kind."""
-    kinds = [d.choice(["linear_attention", "full_attention"]) for _ in range(depth)]
-    kinds[d.randrange(depth)] = "linear_attention"
+    kinds = [d.choice([other, "full_attention"]) for _ in range(depth)]
+    kinds[d.randrange(depth)] = other
     if "full_attention" not in kinds:
         kinds[0] = "full_attention"
-    return kinds if "linear_attention" in kinds else ["linear_attention"] + kinds[1:]
+    return kinds if other in kinds else [other] + kinds[1:]
 
 
 def delta_net(d):
@@ -238,4 +241,43 @@ def make_granitemoehybrid(d):
             **state_space(d, 48),
             **d.ids,
         },
+    )
+
+
+def convolutions(d):
+    return {
+        "head_dim": None,
+        "num_hidden_layers": 3,
+        "layer_types": kinds_of_layers(d, 3, "conv"),
+        "conv_bias": d.flag(),
+        "conv_L_cache": d.choice([2, 3, 4]),
+        "norm_eps": d.choice([1e-5, 1e-3]),
+        "rope_parameters": {"rope_type": "default", "rope_theta": d.choice([1e6, 500.0])},
+        **d.ids,
+    }
+
+
+def make_lfm2(d):
+    return llama_like(
+        d,
+        transformers.Lfm2Config,
+        transformers.Lfm2ForCausalLM,
+        block_auto_adjust_ff_dim=d.flag(),
+        block_ffn_dim_multiplier=d.choice([1.0, 1.5]),
+        block_multiple_of=d.choice([8, 16]),
+        **convolutions(d),
+    )
+
+
+def make_lfm2_moe(d):
+    return llama_like(
+        d,
+        transformers.Lfm2MoeConfig,
+        transformers.Lfm2MoeForCausalLM,
+        num_dense_layers=d.choice([0, 1]),
+        use_expert_bias=d.flag(),
+        moe_intermediate_size=d.choice([24, 40]),
+        routed_scaling_factor=d.choice([1.0, 2.5]),
+        **experts(d),
+        **convolutions(d),
     )

@@ -259,8 +259,7 @@ def compare(headlight, kind, seed, folder, long):
     model.save_pretrained(folder)
     if d.flag():
         model = stored_otherwise.rewrite(folder, model, d)
-    if config.model_type in stored_otherwise.WHOLES and d.flag():
-        stored_otherwise.wrap(folder, model, d)
+    stored_otherwise.wrap(folder, d)
     if kind in WITHOUT_HEAD_DIM and d.flag():
         add_unread_keys(folder / "config.json", d)
     inputs, options = inputs_of(kind, model, d, folder)

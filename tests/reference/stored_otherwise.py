@@ -28,10 +28,12 @@ WHOLES = {
 }
 
 
-def wrap(folder, model, d):
-    """The same model as the text part of one that also sees, as the Hub has it: tensors under
-    language_model, matrices of all experts in one."""
+def wrap(folder, d):
+    """Now and then, the same model as the text part of one that also sees, as the Hub has it:
+    tensors under language_model, matrices of all experts in one."""
     path, text = folder / FILE, json.loads((folder / "config.json").read_text())
+    if text["model_type"] not in WHOLES or d.flag():
+        return
     whole, seen = WHOLES[text["model_type"]]
     prefix = d.choice(["model.language_model.", "language_model.model."])
     tensors = {}

@@ -18,6 +18,7 @@ MID = {
     "mt5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$",
     "bart": r"fc1$",
     "marian": r"fc1$",
+    "lfm2": r"ffn_norm$",
     "phi": None,
     **dict.fromkeys(("olmo2", "exaone4"), r"\.mlp$"),
     "cohere": None,

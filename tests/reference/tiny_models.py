@@ -77,6 +77,24 @@ def nemotron_h():
     ), transformers.NemotronHForCausalLM
 
 
+def lfm2():
+    """Short convolutions around attention with norms of q and k."""
+    return transformers.Lfm2Config(
+        vocab_size=620,
+        hidden_size=48,
+        intermediate_size=40,
+        block_auto_adjust_ff_dim=False,
+        num_hidden_layers=3,
+        layer_types=["conv", "full_attention", "conv"],
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        conv_L_cache=3,
+        max_position_embeddings=128,
+        rope_parameters={"rope_type": "default", "rope_theta": 1e4},
+        tie_word_embeddings=True,
+    ), transformers.Lfm2ForCausalLM
+
+
 def gemma4():
     """Every structure of the family at once; the last two layers read keys of the first two."""
     return transformers.Gemma4TextConfig(
@@ -105,7 +123,7 @@ def gemma4():
     ), transformers.Gemma4ForCausalLM
 
 
-MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, gemma4)}
+MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, lfm2, gemma4)}
 
 
 def make(name):

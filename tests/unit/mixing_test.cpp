@@ -72,6 +72,18 @@ TEST_CASE("mixing: the matrix times the values is the recurrence's output, and l
     }
 }
 
+TEST_CASE("mixing: each tap of a short convolution reads the token so many places back") {
+    Mixed m(RecurrenceSpec::Kind::convolution);
+    m.rule.heads = m.rule.kv_heads = 3;
+    const Matrix q = Matrix::Zero(kMixedTokens, 1), k = Matrix::Zero(kMixedTokens, 1 + kKeyRates);
+    for (int head = 0; head < 3; ++head) {
+        Matrix matrix(kMixedTokens, kMixedTokens);
+        head_pattern(m.rule, head, Rows(q), Rows(k), 0, matrix);
+        for (int i = 0; i < kMixedTokens; ++i)
+            for (int j = 0; j < kMixedTokens; ++j) CHECK(matrix(i, j) == (j == i - head ? 1.0f : 0.0f));
+    }
+}
+
 TEST_CASE("mixing: a delta rule of two tokens by hand") {
     Mixed m(RecurrenceSpec::Kind::delta_rule);
     const Matrix matrix = m.matrix();

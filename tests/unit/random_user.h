@@ -7,6 +7,7 @@
 #include "helpers.h"
 #include "model/input.h"
 #include "model/interventions/change_place.h"
+#include "model/interventions/check_changes.h"
 
 namespace headlight {
 
@@ -68,7 +69,16 @@ private:
         for (int i = 0; i < count; ++i) out.push_back(1 + below(vocab - 1));
         return out;
     }
+    /// Draws a change that the model takes: a recurrence has no scores, and a layer may have no MLP.
     Change change() {
+        for (;;) {
+            const auto out = drawn();
+            Intervention alone;
+            if (out) alone.changes.push_back(*out);
+            if (out && check_changes(model_, alone)) return *out;
+        }
+    }
+    Result<Change> drawn() {
         const ModelConfig& c = model_.config;
         const std::string q = std::to_string(below(8)), k = std::to_string(below(8)),
                           layer = block_path(c, below(c.blocks())),
@@ -94,7 +104,7 @@ private:
                                       "positions:off",
                                       "positions:shuffle:" + q};
         if (below(6) == 0) return patch(q, self, layer, head);
-        Change out = *parse_change(c, wishes[below(std::size(wishes))]);
+        TRY(Change out, parse_change(c, wishes[below(std::size(wishes))]));
         if (below(12) == 0) {  // a pattern frozen over a text of six tokens
             out = *parse_change(c, "freeze:" + head + "=x");
             out.from.clear();
@@ -106,13 +116,13 @@ private:
     }
 
     /// Patches values of a text of seven tokens, one of two.
-    Change patch(const std::string& q, const std::string& self, const std::string& layer,
-                 const std::string& head) {
+    Result<Change> patch(const std::string& q, const std::string& self, const std::string& layer,
+                         const std::string& head) {
         const ModelConfig& c = model_.config;
         const std::string wishes[] = {"patch-resid:" + q + "@" + self, "patch-resid:1-2@" + self,
                                       "patch-mlp:" + q + "@" + self,   "patch-attention:" + q + "..@" + layer,
                                       "patch-head:*@" + head,          "noise:" + q + "=7"};
-        Change out = *parse_change(c, wishes[below(std::size(wishes))]);
+        TRY(Change out, parse_change(c, wishes[below(std::size(wishes))]));
         const int width = out.kind == ChangeKind::patch_head ? c.d_value(out.block) : c.d_model;
         out.pattern = std::make_shared<const Matrix>(random_matrix(7, width, 1 + below(2)));
         return out;

@@ -54,13 +54,17 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
 namespace {
 
 /// "Gated delta net: its mixing matrix times the values, made of 4 tokens each, is z."
-std::string about_mixing(const Scene& s) {
+std::string about_mixing(const Scene& s, const std::string& line) {
+    using Kind = RecurrenceSpec::Kind;
     const RecurrenceSpec& r = *s.model()->config.attention(s.block()).recurrence;
-    const std::string name = r.kind == RecurrenceSpec::Kind::delta_rule ? "Gated delta net" : "State space",
+    const std::string sums = " Its " + line + "s do not sum to 1.";
+    if (!s.sentence()->trace->has_weights()) return "A mixing matrix." + sums;
+    if (r.kind == Kind::convolution)
+        return "Short convolution: head " + std::to_string(s.head()) + " reads the token " +
+               std::to_string(s.head()) + " back; its matrix times the values is z.";
+    const std::string name = r.kind == Kind::delta_rule ? "Gated delta net" : "State space",
                       made = r.kernel > 1 ? ", made of " + std::to_string(r.kernel) + " tokens each," : "";
-    return s.sentence()->trace->has_weights()
-               ? name + ": its mixing matrix times the values" + made + " is z."
-               : "A mixing matrix.";
+    return name + ": its mixing matrix times the values" + made + " is z." + sums;
 }
 
 /// States what rows sum to, and what is hatched or painted.
@@ -70,7 +74,7 @@ std::string about_weights(const Scene& s, const MapLayout& l) {
                dropped = p.sink_dropped, largest = p.group && p.group->by == Combine::max;
     const std::string line = s.session.preferences.queries == Axis::rows ? "row" : "column",
                       step = std::to_string(s.answer->picture->step);
-    const std::string sums = s.is_mixing() ? about_mixing(s) + " Its " + line + "s do not sum to 1."
+    const std::string sums = s.is_mixing() ? about_mixing(s, line)
                              : largest     ? "Maximum over the heads; a " + line + " need not sum to 1."
                              : dropped
                                  ? "First token hidden; the rest of each " + line + " rescaled to sum to 1."

@@ -14,7 +14,7 @@ namespace {
 /// Says where weights come from that no scores make; the first that fits.
 std::vector<std::string> without_scores(WeightsBy by) {
     if (by == WeightsBy::mixing)
-        return {"A recurrence: entries of its mixing matrix, without scores and softmax.",
+        return {"Entries of a mixing matrix, made without scores and softmax.",
                 "Entries of the mixing matrix.", "mixing matrix"};
     return {"Frozen to another text's pattern; no score makes these weights.",
             "Frozen to another text's pattern.", "frozen pattern"};

@@ -2,7 +2,6 @@
 #include "model/loading/binder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -33,7 +32,7 @@ private:
     void scale_outputs(LayerWeights& layer, float scale);
     Norm scaled(const Norm& norm, float scale);
     void split_qkv(AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec, Stored stored);
-    const float* of_recurrence(Slot slot, Stored stored, const float* values, const AttentionSpec& spec);
+    const float* bind_vector(const SlotRow& slot, const TensorShape& shape, SlotPlace at);
     const float* kernels_of_parts(const std::vector<std::string>& names, const AttentionSpec& spec);
     void bind_head(ModelWeights& weights, const TensorOwner& owner);
     void bind_unembedding(ModelWeights& weights, SlotPlace at);
@@ -88,30 +87,6 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, const Attentio
     into.v = part_of_groups(store_, qkv, quarters ? of_q : of_q + of_k, of_k, groups);
 }
 
-/// Returns rates of decay from their logarithms, or as GGUF has them, negative; and undoes what its converter
-/// does to the order of heads.
-const float* Binder::of_recurrence(Slot slot, Stored stored, const float* values, const AttentionSpec& spec) {
-    const bool rates = slot == Slot::decay_rate, of_channels = slot == Slot::mixer_kernel,
-               turned = stored == Stored::by_head_turn && store_.is_gguf();
-    if (!values || (!rates && !turned)) return values;
-    const RecurrenceChannels channels = RecurrenceChannels::of(spec);
-    const int64_t width = of_channels ? spec.recurrence->kernel : 1,
-                  first = of_channels ? channels.first_v * width : 0,
-                  count = of_channels ? channels.count() * width : spec.heads,
-                  own = (count - first) / spec.heads;
-    float* const out = store_.make(count);
-    std::copy_n(values, count, out);
-    for (int64_t h = 0; turned && h < spec.heads; ++h)
-        std::copy_n(values + first + head_by_turn(spec, h) * own, own, out + first + h * own);
-    for (int64_t h = 0; rates && h < count; ++h) {
-        out[h] = store_.is_gguf() ? -out[h] : std::exp(out[h]);
-        if (!(out[h] >= 0))
-            error_ = store_.place() +
-                     ": rates of decay (ssm_a) must be negative numbers; convert the model again.";
-    }
-    return out;
-}
-
 /// Joins kernels, wherever they are cut: transformers writes thirds.
 const float* Binder::kernels_of_parts(const std::vector<std::string>& names, const AttentionSpec& spec) {
     const int64_t kernel = spec.recurrence->kernel;
@@ -145,7 +120,8 @@ void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const Te
         if (both) owner.layer->self.q = part_of_groups(store_, both, 0, d, layer.attention.heads);
         if (both) owner.layer->self.gate = part_of_groups(store_, both, d, d, layer.attention.heads);
     } else if (row.slot == Slot::mixer_in || row.slot == Slot::mixer_rates) {
-        const bool may_lack = row.slot == Slot::mixer_rates || !layer.attention.recurrence->is_state_space();
+        const bool may_lack = row.slot == Slot::mixer_rates ||
+                              layer.attention.recurrence->kind == RecurrenceSpec::Kind::delta_rule;
         if (!store_.is_gguf() || !may_lack || has(row.slot, at, ".weight"))
             split_mixer(store_, owner.layer->self, whole(), layer.attention, row.slot, row.stored);
     } else if (row.slot == Slot::gate_up) {
@@ -207,18 +183,6 @@ bool lacks_weight(Slot slot, const LayerSpec& layer) {
            (slot == Slot::mlp_norm && layer.mlp.experts && layer.mlp.experts->apart);
 }
 
-/// Returns the axes of a vector, or of a table of vectors, as stored.
-std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored, const LayerSpec& layer) {
-    std::vector<int64_t> out = shape.axes();
-    const AttentionGate& gate = layer.attention.gate;
-    if (stored == Stored::parts && gate.norm_after) out = {gate.norms, shape.out / gate.norms};
-    if (stored == Stored::pixels) out.insert(out.begin(), shape.in ? 1 : 2, 1);
-    if (stored == Stored::scalar) out = {};
-    if (stored == Stored::kernels) out.insert(out.begin() + 1, 1);
-    if (stored == Stored::one_row) out = {1, shape.out};
-    return out;
-}
-
 void Binder::bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace at) {
     const auto all = rows(slot.slot, at.stack);
     const StackConfig& stack = c_.stacks[at.stack];
@@ -252,13 +216,22 @@ void Binder::bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace 
         const bool apart = all[0]->stored == Stored::each_row && !store_.is_gguf();
         (*norm_place)(owner) = apart ? norm_of_rows(asked[0], shape) : norm(asked, shape);
     } else if (const auto vector_place = std::get_if<const float*& (*)(const TensorOwner&)>(&slot.place)) {
-        (*vector_place)(owner) = all.back()->stored == Stored::kernels_apart && !has(asked[0])
-                                     ? kernels_of_parts({asked.end() - 3, asked.end()}, layer.attention)
-                                     : vector(stored_of(asked, ""), axes_of(shape, all[0]->stored, layer));
-        if (layer.attention.recurrence)
-            (*vector_place)(owner) =
-                of_recurrence(slot.slot, all[0]->stored, (*vector_place)(owner), layer.attention);
+        (*vector_place)(owner) = bind_vector(slot, shape, at);
     }
+}
+
+const float* Binder::bind_vector(const SlotRow& slot, const TensorShape& shape, SlotPlace at) {
+    const auto all = rows(slot.slot, at.stack);
+    const auto asked = names(slot.slot, at);
+    const LayerSpec& layer = c_.stacks[at.stack].layers[std::max(at.layer, 0)];
+    const Stored stored = all[0]->stored;
+    const float* values = all.back()->stored == Stored::kernels_apart && !has(asked[0])
+                              ? kernels_of_parts({asked.end() - 3, asked.end()}, layer.attention)
+                              : vector(stored_of(asked, ""), axes_of(shape, stored, layer));
+    if (!values || !layer.attention.recurrence) return values;
+    const auto made = recurrence_vector(store_, slot.slot, stored, values, layer.attention);
+    if (!made) error_ = made.error().message;
+    return made ? *made : nullptr;
 }
 
 /// Binds the MLPs of a mixture of experts.
@@ -320,6 +293,12 @@ void Binder::scale_outputs(LayerWeights& layer, float scale) {
 void Binder::bind_layer(const TensorOwner& owner, SlotPlace at) {
     for (const SlotRow& slot : slots())
         if (slot.owner == OwnedBy::layer) bind_slot(slot, owner, at);
+    const AttentionSpec& attention = c_.stacks[at.stack].layers[at.layer].attention;
+    if (attention.stored_heads() != attention.heads && error_.empty()) {
+        AttentionWeights& w = owner.layer->self;
+        w.gate = repeated_outputs(store_, w.gate, attention.heads);
+        w.o = repeated_inputs(store_, w.o, attention.heads);
+    }
     LatentWeights& latent = owner.layer->self.latent;
     latent.q_norm.eps = latent.kv_norm.eps = kLatentNormEps;
     const MlpSpec& mlp = c_.stacks[at.stack].layers[at.layer].mlp;

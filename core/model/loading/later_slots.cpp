@@ -21,8 +21,10 @@ TensorShape rates_of(C c, L l, bool present) {
     return present ? TensorShape{l.attention.heads, c.d_model, l.attention.bias} : TensorShape{};
 }
 
+bool has_rates(L l) { return l.attention.recurrence && !l.attention.recurrence->is_convolution(); }
+
 /// Returns the shape of what a recurrence has for each head.
-TensorShape each_head_of(L l) { return TensorShape{l.attention.recurrence ? l.attention.heads : 0}; }
+TensorShape each_head_of(L l) { return TensorShape{has_rates(l) ? l.attention.heads : 0}; }
 
 // Follows the order of Slot, from Slot::router on.
 const SlotRow kLaterSlots[] = {
@@ -115,11 +117,10 @@ const SlotRow kLaterSlots[] = {
          return TensorShape{gate.norms == 0 ? 0 : gate.norm_after ? z : z / gate.norms};
      },
      [](W w) -> const float*& { return w.layer->self.gate_norm; }},
-    {Slot::decay, OwnedBy::layer,
-     [](C c, S, L l) { return rates_of(c, l, l.attention.recurrence.has_value()); },
+    {Slot::decay, OwnedBy::layer, [](C c, S, L l) { return rates_of(c, l, has_rates(l)); },
      [](W w) -> Linear& { return w.layer->self.recurrence.decay; }},
     {Slot::strength, OwnedBy::layer,
-     [](C c, S, L l) { return rates_of(c, l, l.attention.recurrence && !is_state_space(l)); },
+     [](C c, S, L l) { return rates_of(c, l, has_rates(l) && !is_state_space(l)); },
      [](W w) -> Linear& { return w.layer->self.recurrence.strength; }},
     {Slot::decay_rate, OwnedBy::layer, [](C, S, L l) { return each_head_of(l); },
      [](W w) -> const float*& { return w.layer->self.recurrence.decay_rate; }},
@@ -131,13 +132,13 @@ const SlotRow kLaterSlots[] = {
     {Slot::mixer_kernel, OwnedBy::layer,
      [](C, S, L l) {
          const auto& r = l.attention.recurrence;
-         return r ? TensorShape{RecurrenceChannels::of(l.attention).count(), r->kernel} : TensorShape{};
+         return r ? TensorShape{RecurrenceChannels::of(l.attention).convolved(), r->kernel} : TensorShape{};
      },
      [](W w) -> const float*& { return w.layer->self.recurrence.kernel; }},
     {Slot::mixer_kernel_bias, OwnedBy::layer,
      [](C, S, L l) {
          const auto& r = l.attention.recurrence;
-         return r && r->kernel_bias ? TensorShape{RecurrenceChannels::of(l.attention).count()}
+         return r && r->kernel_bias ? TensorShape{RecurrenceChannels::of(l.attention).convolved()}
                                     : TensorShape{};
      },
      [](W w) -> const float*& { return w.layer->self.recurrence.kernel_bias; }},

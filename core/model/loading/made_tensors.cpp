@@ -2,11 +2,13 @@
 #include "model/loading/made_tensors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/matrix.h"
+#include "model/mixers/recurrence.h"
 
 namespace headlight {
 
@@ -100,7 +102,11 @@ void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole
     RecurrenceWeights& rates = into.recurrence;
     const int64_t heads = spec.heads, groups = spec.recurrence->key_heads, d = spec.d_head,
                   values = heads * spec.value_width(), keys = groups * d;
-    if (slot == Slot::mixer_rates) {
+    if (spec.recurrence->is_convolution()) {  // b, c, u
+        into.q = whole.columns(0, spec.value_width());
+        into.gate = whole.columns(spec.value_width(), spec.value_width());
+        into.v = whole.columns(2 * spec.value_width(), spec.value_width());
+    } else if (slot == Slot::mixer_rates) {
         rates.strength = part_of_groups(store, whole, 0, heads / groups, groups);
         rates.decay = part_of_groups(store, whole, heads / groups, heads / groups, groups);
     } else if (stored == Stored::by_key_head) {
@@ -117,6 +123,73 @@ void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole
     }
 }
 
+namespace {
+
+/// Allocates bytes that live as long as the store.
+std::byte* make_bytes(WeightStore& store, int64_t count) {
+    return reinterpret_cast<std::byte*>(store.make((count + 3) / int64_t{sizeof(float)}));
+}
+
+/// Copies each row's parts of `width` inputs: part p of a row from part from(p) of the stored one. Decodes
+/// the matrix if parts are no whole blocks of its format.
+template <class From>
+Linear with_inputs(WeightStore& store, const Linear& w, int64_t width, int64_t parts, const From& from) {
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in);
+    const bool whole = width % w.dtype->block == 0;
+    const int64_t bytes = whole ? w.dtype->size(width) : width * int64_t{sizeof(float)};
+    std::byte* const all = make_bytes(store, w.out * parts * bytes);
+    std::vector<float> decoded(whole ? 0 : size_t(w.in));
+    for (int64_t o = 0; o < w.out; ++o) {
+        const std::byte* row = w.row(o);
+        if (!whole) {
+            w.read_stored(o, 0, w.in, decoded.data());
+            row = reinterpret_cast<const std::byte*>(decoded.data());
+        }
+        for (int64_t p = 0; p < parts; ++p)
+            std::copy_n(row + from(p) * bytes, bytes, all + (o * parts + p) * bytes);
+    }
+    Linear out = w;
+    out.weight = all;
+    out.in = parts * width;
+    out.stride = parts * bytes;
+    out.group = out.group_stride = 0;
+    if (!whole) out.dtype = &float32();
+    return out;
+}
+
+/// Copies parts of `width` outputs, with their biases: part p from part from(p) of the stored ones.
+template <class From>
+Linear with_outputs(WeightStore& store, const Linear& w, int64_t width, int64_t parts, const From& from) {
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in);
+    const int64_t bytes = w.dtype->size(w.in);
+    std::byte* const all = make_bytes(store, parts * width * bytes);
+    float* const bias = w.bias ? store.make(parts * width) : nullptr;
+    for (int64_t p = 0; p < parts; ++p)
+        for (int64_t i = 0; i < width; ++i) {
+            std::copy_n(w.row(from(p) * width + i), bytes, all + (p * width + i) * bytes);
+            if (bias) bias[p * width + i] = w.bias[from(p) * width + i];
+        }
+    Linear out = w;
+    out.weight = all;
+    out.bias = bias;
+    out.out = parts * width;
+    out.stride = bytes;
+    out.group = out.group_stride = 0;
+    return out;
+}
+
+constexpr auto kFirst = [](int64_t) { return int64_t{0}; };
+
+}  // namespace
+
+Linear repeated_outputs(WeightStore& store, const Linear& w, int64_t times) {
+    return w ? with_outputs(store, w, w.out, times, kFirst) : w;
+}
+
+Linear repeated_inputs(WeightStore& store, const Linear& w, int64_t times) {
+    return w ? with_inputs(store, w, w.in, times, kFirst) : w;
+}
+
 int64_t head_by_turn(const AttentionSpec& spec, int64_t h) {
     const int64_t keys = spec.recurrence->key_heads, shared = spec.heads / keys;
     return h % shared * keys + h / shared;
@@ -124,44 +197,38 @@ int64_t head_by_turn(const AttentionSpec& spec, int64_t h) {
 
 Linear outputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec) {
     if (!w || spec.heads == spec.recurrence->key_heads) return w;
-    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in && !w.group && w.out % spec.heads == 0);
-    const int64_t width = w.out / spec.heads;
-    float* const bias = w.bias ? store.make(w.out) : nullptr;
-    auto* const all = reinterpret_cast<std::byte*>(
-        store.make((w.out * w.stride + int64_t{sizeof(float)} - 1) / int64_t{sizeof(float)}));
-    for (int64_t h = 0; h < spec.heads; ++h)
-        std::copy_n(w.row(head_by_turn(spec, h) * width), width * w.stride, all + h * width * w.stride);
-    for (int64_t h = 0; bias && h < spec.heads; ++h)
-        std::copy_n(w.bias + head_by_turn(spec, h) * width, width, bias + h * width);
-    Linear out = w;
-    out.weight = all;
-    out.bias = bias;
-    return out;
+    return with_outputs(store, w, w.out / spec.heads, spec.heads,
+                        [&](int64_t h) { return head_by_turn(spec, h); });
 }
 
 Linear inputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec) {
     if (!w || spec.heads == spec.recurrence->key_heads) return w;
-    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in && !w.group && w.in % spec.heads == 0);
-    const int64_t width = w.in / spec.heads;
-    if (width % w.dtype->block == 0) {
-        const int64_t bytes = w.dtype->size(width);
-        auto* const all = reinterpret_cast<std::byte*>(
-            store.make((w.out * w.stride + int64_t{sizeof(float)} - 1) / int64_t{sizeof(float)}));
-        for (int64_t o = 0; o < w.out; ++o)
-            for (int64_t h = 0; h < spec.heads; ++h)
-                std::copy_n(w.row(o) + head_by_turn(spec, h) * bytes, bytes, all + o * w.stride + h * bytes);
-        Linear out = w;
-        out.weight = all;
-        return out;
+    return with_inputs(store, w, w.in / spec.heads, spec.heads,
+                       [&](int64_t h) { return head_by_turn(spec, h); });
+}
+
+Result<const float*> recurrence_vector(WeightStore& store, Slot slot, Stored stored, const float* values,
+                                       const AttentionSpec& spec) {
+    const bool rates = slot == Slot::decay_rate, of_channels = slot == Slot::mixer_kernel,
+               turned = stored == Stored::by_head_turn && store.is_gguf();
+    if (!rates && !turned) return values;
+    const RecurrenceChannels channels = RecurrenceChannels::of(spec);
+    const int64_t width = of_channels ? spec.recurrence->kernel : 1,
+                  first = of_channels ? channels.first_v * width : 0,
+                  count = of_channels ? channels.count() * width : spec.heads,
+                  own = (count - first) / spec.heads;
+    float* const out = store.make(count);
+    std::copy_n(values, count, out);
+    for (int64_t h = 0; turned && h < spec.heads; ++h)
+        std::copy_n(values + first + head_by_turn(spec, h) * own, own, out + first + h * own);
+    for (int64_t h = 0; rates && h < count; ++h) {
+        out[h] = store.is_gguf() ? -out[h] : std::exp(out[h]);
+        if (!(out[h] >= 0) || std::isinf(out[h]))
+            return Error{store.place() +
+                         ": a rate of decay (A) is not a finite number of the right sign; convert or " +
+                         "save the model again."};
     }
-    float* const all = store.make(w.out * w.in);
-    std::vector<float> row(size_t(w.in));
-    for (int64_t o = 0; o < w.out; ++o) {
-        w.read_stored(o, 0, w.in, row.data());
-        for (int64_t h = 0; h < spec.heads; ++h)
-            std::copy_n(row.data() + head_by_turn(spec, h) * width, width, all + o * w.in + h * width);
-    }
-    return Linear::of_floats(all, w.bias, w.in, w.out, WeightLayout::out_in);
+    return out;
 }
 
 }  // namespace headlight

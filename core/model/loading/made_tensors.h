@@ -34,9 +34,13 @@ Linear joined_by_head(WeightStore& store, const float* keys, const float* values
 Linear part_of_groups(WeightStore& store, const Linear& whole, int64_t first, int64_t width, int64_t groups);
 
 /// Splits what a recurrence makes of its input by one matrix: mixer_in, q, k, v and the gate, with the scores
-/// of decay in a state space; mixer_rates, the scores of strength and decay.
+/// of decay in a state space, or b, c and u of a convolution; mixer_rates, the scores of strength and decay.
 void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole, const AttentionSpec& spec,
                  Slot slot, Stored stored);
+
+/// Repeats all outputs, with their bias, or all inputs: once for each head that shares them.
+Linear repeated_outputs(WeightStore& store, const Linear& w, int64_t times);
+Linear repeated_inputs(WeightStore& store, const Linear& w, int64_t times);
 
 /// Returns the place of head h where files hold the first value head of each key head, then the second of
 /// each, and so on.
@@ -45,5 +49,10 @@ int64_t head_by_turn(const AttentionSpec& spec, int64_t h);
 /// outputs as stored; decodes the matrix if heads of inputs are no whole blocks of its format.
 Linear outputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec);
 Linear inputs_by_key_head(WeightStore& store, const Linear& w, const AttentionSpec& spec);
+
+/// Returns a vector of a recurrence: rates of decay from their logarithms, or from negative ones in GGUF,
+/// which may also hold value heads in another order. Fails if a rate is no positive number.
+Result<const float*> recurrence_vector(WeightStore& store, Slot slot, Stored stored, const float* values,
+                                       const AttentionSpec& spec);
 
 }  // namespace headlight

@@ -17,6 +17,17 @@ bool same_values(const Linear& a, const Linear& b) {
            std::memcmp(a.weight, b.weight, a.dtype->size(a.in) * a.out) == 0;
 }
 
+std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored, const LayerSpec& layer) {
+    std::vector<int64_t> out = shape.axes();
+    const AttentionGate& gate = layer.attention.gate;
+    if (stored == Stored::parts && gate.norm_after) out = {gate.norms, shape.out / gate.norms};
+    if (stored == Stored::pixels) out.insert(out.begin(), shape.in ? 1 : 2, 1);
+    if (stored == Stored::scalar) out = {};
+    if (stored == Stored::kernels) out.insert(out.begin() + 1, 1);
+    if (stored == Stored::one_row) out = {1, shape.out};
+    return out;
+}
+
 NamedTensors::NamedTensors(WeightStore& store, const ModelConfig& config, const TensorNames& names)
     : store_(store), c_(config), names_(names) {
     store.set_prefixes(store.is_gguf()

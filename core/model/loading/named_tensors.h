@@ -18,6 +18,9 @@ struct SlotPlace {
 /// Returns whether two tables hold the same values, at one place or as copies.
 bool same_values(const Linear& a, const Linear& b);
 
+/// Returns the axes of a vector, or of a table of vectors, as stored in a layer.
+std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored, const LayerSpec& layer);
+
 /// Asks a store for tensors, keeps the first error, and remembers what was read.
 class NamedTensors {
 public:

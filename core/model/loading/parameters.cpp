@@ -62,6 +62,13 @@ void add_latent(TableRows& rows, const ModelConfig& c, const AttentionSpec& a, c
 void add_recurrence(TableRows& rows, const ModelConfig& c, const AttentionSpec& a, const std::string& of) {
     constexpr ModelPart kPart = ModelPart::attention;
     const RecurrenceSpec& r = *a.recurrence;
+    if (r.is_convolution()) {
+        rows.matrix(kPart, of + "gates, value", c.d_model, a.value_width(), a.bias, 3);
+        rows.table(kPart, of + "convolution", a.value_width(), r.kernel);
+        if (r.kernel_bias) rows.vector(kPart, of + "convolution bias", a.value_width());
+        rows.matrix(kPart, of + "output", a.value_width(), c.d_model, a.output_bias);
+        return;
+    }
     const int64_t keys = int64_t{r.key_heads} * a.d_head, values = int64_t{a.heads} * a.value_width(),
                   channels = 2 * keys + values;
     const bool state_space = r.kind == RecurrenceSpec::Kind::state_space;

@@ -2,6 +2,7 @@
 #include "model/loading/slots.h"
 
 #include "base/cast.h"
+#include "model/mixers/recurrence.h"
 
 namespace headlight {
 
@@ -16,10 +17,11 @@ int64_t width_of_q(const AttentionSpec& a) {
     return int64_t{a.recurrence ? a.recurrence->key_heads : a.heads} * a.d_head;
 }
 int64_t width_of_k(const AttentionSpec& a) {
+    if (a.recurrence && a.recurrence->is_convolution()) return 0;
     return int64_t{a.recurrence ? a.recurrence->key_heads : a.kv_heads} * a.d_head;
 }
 int64_t width_of_v(const AttentionSpec& a) { return int64_t{a.kv_heads} * a.value_width(); }
-int64_t width_of_z(const AttentionSpec& a) { return int64_t{a.heads} * a.value_width(); }
+int64_t width_of_z(const AttentionSpec& a) { return int64_t{a.stored_heads()} * a.value_width(); }
 
 TensorShape norm_of(C c, bool present, int64_t width = 0) {
     return present ? TensorShape{width ? width : c.d_model, 0, c.norm_bias} : TensorShape{};
@@ -145,7 +147,7 @@ const SlotRow kSlots[] = {
      OwnedBy::layer,
      [](C c, S, L l) {
          const AttentionSpec& a = l.attention;
-         return a.recurrence ? TensorShape{channels_of(a) + width_of_z(a) +
+         return a.recurrence ? TensorShape{RecurrenceChannels::of(a).count() + width_of_z(a) +
                                                (a.recurrence->is_state_space() ? a.heads : 0),
                                            c.d_model, a.bias}
                              : TensorShape{};

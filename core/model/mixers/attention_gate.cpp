@@ -15,10 +15,14 @@ using By = AttentionGate::By;
 using Row = Eigen::RowVectorXf;
 
 float factor(By by, float score) {
-    return by == By::sigmoid ? sigmoid(score) : by == By::softplus ? softplus(score) : score * sigmoid(score);
+    return by == By::sigmoid    ? sigmoid(score)
+           : by == By::softplus ? softplus(score)
+           : by == By::product  ? score
+                                : score * sigmoid(score);
 }
 
 float factor_slope(By by, float score) {
+    if (by == By::product) return 1;
     const float s = sigmoid(score);
     return by == By::sigmoid ? s * (1 - s) : by == By::softplus ? s : s * (1 + score * (1 - s));
 }

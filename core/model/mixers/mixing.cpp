@@ -107,6 +107,13 @@ void state_space_matrix(const AttentionRule& rule, int head, const Rows& q, cons
             out(i, own) += rule.recurrence->skip[size_t(head)];
 }
 
+/// Puts a 1 at the key `back` places before each query.
+void tap_matrix(int back, Index first, Index first_key, MatrixRef out) {
+    out.setZero();
+    for (Index i = 0; i < out.rows(); ++i)
+        if (const Index key = first + i - back - first_key; key >= 0 && key < out.cols()) out(i, key) = 1;
+}
+
 /// Propagates through the delta rule of a few queries.
 void delta_vjp(float scale, const Rows& q, const RatedKeys& keys, Index first, Index first_key,
                ConstMatrixRef by, MatrixRef by_q, MatrixRef by_k) {
@@ -168,6 +175,8 @@ void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Row
                    int first_key, MatrixRef out) {
     HEADLIGHT_CHECK(rule.recurrence && k.cols() == q.cols() + kKeyRates &&
                     first_key + out.cols() <= k.rows() && first + out.rows() <= q.rows());
+    if (rule.recurrence->kind == RecurrenceSpec::Kind::convolution)
+        return tap_matrix(head, first, first_key, out);
     const RatedKeys keys(k, first_key, out.cols());
     if (rule.recurrence->kind == RecurrenceSpec::Kind::state_space)
         return state_space_matrix(rule, head, q, k, keys, first, first_key, out);
@@ -178,6 +187,7 @@ void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Row
 void mixing_vjp(const AttentionRule& rule, const Rows& q, const Rows& k, int first, int first_key,
                 ConstMatrixRef by_matrix, MatrixRef by_q, MatrixRef by_k) {
     HEADLIGHT_CHECK(rule.recurrence && by_matrix.cols() == by_k.rows() && by_matrix.rows() == by_q.rows());
+    if (rule.recurrence->kind == RecurrenceSpec::Kind::convolution) return;  // it does not depend on them
     const RatedKeys keys(k, first_key, by_matrix.cols());
     if (rule.recurrence->kind == RecurrenceSpec::Kind::state_space)
         return state_space_vjp(rule, q, keys, first, first_key, by_matrix, by_q, by_k);

@@ -5,7 +5,8 @@
 //   delta rule (gated delta net, Yang et al. 2025): M_ij = β_j r·k_j, then r ← e^{a_j} (r − β_j (r·k_j) k_j),
 //     for j = i … 0: the state S_j = e^{a_j} (I − β_j k_j k_jᵀ) S_{j−1} + β_j k_j v_jᵀ read from the right;
 //   state space (Mamba-2, Dao and Gu 2024): M_ij = β_j q_i·k_j e^{a_{j+1} + … + a_i}, β the step Δ, and
-//     D added on the diagonal.
+//     D added on the diagonal;
+//   convolution (model/mixers/short_convolution.h): M_ij of tap s is 1 where j = i − s, else 0.
 #pragma once
 
 #include "base/matrix.h"

@@ -9,6 +9,7 @@
 #include "model/activation.h"
 #include "model/backward/vector_jacobian.h"
 #include "model/mixers/mixing.h"
+#include "model/mixers/short_convolution.h"
 
 namespace headlight {
 
@@ -123,12 +124,14 @@ RecurrenceChannels RecurrenceChannels::of(const AttentionSpec& spec) {
     const int64_t keys = int64_t{r.key_heads} * spec.d_head,
                   values = int64_t{spec.heads} * spec.value_width();
     if (r.kind == Kind::state_space) return {keys, keys, values, values + keys, values, 0};
+    if (r.kind == Kind::convolution) return {spec.value_width(), 0, spec.value_width(), 0, 0, 0};
     return {keys, keys, values, 0, keys, 2 * keys};
 }
 
 QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights& w, ConstMatrixRef x,
                                Index before, ThreadPool& pool) {
     const RecurrenceSpec& r = *spec.recurrence;
+    if (r.is_convolution()) return tap_heads(spec, w, x, pool);
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
     const Projected p = projected(w, of, x, pool);
     const Matrix y = convolved(r, w.recurrence, p.channels, before);
@@ -220,6 +223,7 @@ GradientRows reaching_back(const GradientRows& keys, int reach) {
 RecurrenceGradients recurrence_vjp(const AttentionSpec& spec, const AttentionWeights& w, const Matrix& x,
                                    const Matrix& by_q, const GradientRows& queries, const Matrix& by_k,
                                    const Matrix& by_v, const GradientRows& keys, ThreadPool& pool) {
+    if (spec.recurrence->is_convolution()) return {taps_vjp(spec, w, x, by_v, keys.token_of(), pool), keys};
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
     const Projected p = projected(w, of, x, pool);
     const Matrix y = convolved(*spec.recurrence, w.recurrence, p.channels, 0);

@@ -13,12 +13,14 @@ struct RecurrenceChannels {
     int64_t q = 0, k = 0, v = 0;
     int64_t first_q = 0, first_k = 0, first_v = 0;
     int64_t count() const { return q + k + v; }
+    /// Counts those that pass the convolution: all, or the products of q and v (RecurrenceSpec::convolution).
+    int64_t convolved() const { return k ? count() : v; }
     static RecurrenceChannels of(const AttentionSpec& spec);
 };
 
 /// Returns how many tokens before a row its q, k and v read.
 inline int recurrence_reach(const AttentionSpec& spec) {
-    return spec.recurrence ? spec.recurrence->kernel - 1 : 0;
+    return spec.recurrence && !spec.recurrence->is_convolution() ? spec.recurrence->kernel - 1 : 0;
 }
 
 /// q [rows, heads · d_head], k [rows, heads · key_width], v [rows, heads · d_value] of the rows of x behind

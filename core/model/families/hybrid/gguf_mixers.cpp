@@ -64,6 +64,24 @@ Status complete_state_space(const Gguf& file, const std::string& name, const Sta
     return success();
 }
 
+Result<int64_t> layer_count(const Gguf& file, const std::string& name, const Json& config) {
+    constexpr int64_t kMaxLayers = 1000;
+    return whole_number(config.value("num_hidden_layers", Json()), gguf_prefix(file) + "block_count", 1,
+                        kMaxLayers, name);
+}
+
+Status complete_layer_kinds(const Gguf& file, const std::string& name, const char* other, Json& config) {
+    TRY(const int64_t depth, layer_count(file, name, config));
+    TRY(const std::vector<int64_t> heads,
+        layer_numbers(file, gguf_prefix(file) + "attention.head_count_kv", depth, name));
+    Json& kinds = config["layer_types"] = Json::array();
+    for (const int64_t own : heads) {
+        kinds.push_back(own ? "full_attention" : other);
+        if (own) config["num_key_value_heads"] = own;
+    }
+    return success();
+}
+
 Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
                                            const std::string& name) {
     constexpr int64_t kMax = 1 << 24;

@@ -14,7 +14,7 @@ std::vector<bool> read_recurrent_layers(ConfigReader& r, int depth, const std::f
     }
     const Json list = r.keep(json_list(r.root(), key, r.file()), Json(Json::array()));
     for (const Json& kind : list) {
-        const bool recurrent = kind == "linear_attention" || kind == "mamba";
+        const bool recurrent = kind == "linear_attention" || kind == "mamba" || kind == "conv";
         if (!recurrent && kind != "full_attention" && kind != "attention") break;
         out.push_back(recurrent);
     }

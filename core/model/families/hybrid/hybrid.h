@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// Reads which layers are recurrences: those that layer_types calls "linear_attention", or "mamba" in older
-/// files; without the list those that `usual` selects.
+/// Reads which layers are recurrences: those that layer_types calls "linear_attention", "conv", or "mamba" in
+/// older files; without the list those that `usual` selects.
 std::vector<bool> read_recurrent_layers(ConfigReader& r, int depth, const std::function<bool(int)>& usual);
 
 /// Gives those layers this mixer.
@@ -42,6 +42,13 @@ Status complete_delta_net(const Gguf& file, const std::string& name, Json& confi
 /// Adds a Mamba-2 mixer's sizes under these keys.
 Status complete_state_space(const Gguf& file, const std::string& name, const StateSpaceKeys& keys,
                             Json& config);
+
+/// Reads which layers of a GGUF file are attention, those with heads of keys, into layer_types; `other` names
+/// the kind of the others.
+Status complete_layer_kinds(const Gguf& file, const std::string& name, const char* other, Json& config);
+
+/// Returns the number of a model's own layers.
+Result<int64_t> layer_count(const Gguf& file, const std::string& name, const Json& config);
 
 /// Returns a number of each layer of a GGUF file, which holds one for all, or a list.
 Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,

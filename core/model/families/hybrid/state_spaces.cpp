@@ -236,27 +236,17 @@ Status complete_mamba2(const Gguf& file, const std::string& name, Json& config) 
     return complete_state_space(file, name, kMamba2Keys, config);
 }
 
-/// Reads which layers are attention: those with heads of keys.
 Status complete_granite_hybrid(const Gguf& file, const std::string& name, Json& config) {
-    const std::string prefix = gguf_prefix(file), key = prefix + "attention.head_count_kv";
-    TRY(const int64_t depth,
-        whole_number(config["num_hidden_layers"], prefix + "block_count", 1, 10000, name));
-    TRY(const std::vector<int64_t> heads, layer_numbers(file, key, depth, name));
-    Json& kinds = config["layer_types"] = Json::array();
-    for (const int64_t own : heads) {
-        kinds.push_back(own ? "attention" : "mamba");
-        if (own) config["num_key_value_heads"] = own;
-    }
-    config["position_embedding_type"] =
-        file.value(prefix + "rope.scaling.finetuned") == false ? Json(nullptr) : Json("rope");
+    TRY_STATUS(complete_layer_kinds(file, name, "mamba", config));
+    const Json& rotates = file.value(gguf_prefix(file) + "rope.scaling.finetuned");
+    config["position_embedding_type"] = rotates == false ? Json(nullptr) : Json("rope");
     return complete_state_space(file, name, {}, config);
 }
 
 /// Reads what each layer is: attention, if it has heads of keys; an MLP, if it has a width; else a mixer.
 Status complete_nemotron_h(const Gguf& file, const std::string& name, Json& config) {
     const std::string prefix = gguf_prefix(file);
-    TRY(const int64_t depth,
-        whole_number(config["num_hidden_layers"], prefix + "block_count", 1, 10000, name));
+    TRY(const int64_t depth, layer_count(file, name, config));
     TRY(const std::vector<int64_t> heads,
         layer_numbers(file, prefix + "attention.head_count_kv", depth, name));
     TRY(const std::vector<int64_t> widths, layer_numbers(file, prefix + "feed_forward_length", depth, name));
