@@ -177,11 +177,28 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
         }
 }
 
+/// Returns whether the sink of the head, which is no token, has a column of its own.
+bool shows_sink(const Trace& trace, const FigureOptions& o) {
+    return !o.group && !o.drop_sink && !o.join_words && o.queries == Axis::rows &&
+           !trace.rule(o.block).sinks.empty();
+}
+
+/// Puts the weights of the sink before those of the keys.
+void add_sink(const Trace& trace, const FigureOptions& o, const ChosenAxes& axes, Matrix& weights,
+              std::vector<std::string>& keys) {
+    const Vector all = sink_weights(trace, {o.block, o.head}, 0, trace.query_count(o.block));
+    Matrix out(weights.rows(), weights.cols() + 1);
+    out << all(axes.queries.kept), weights;
+    weights = std::move(out);
+    keys.insert(keys.begin(), "sink");
+}
+
 std::string automatic_caption(const Trace& trace, const FigureOptions& o, const Shades& shades) {
     std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") +
                       ", contrast: " + shades.row().label + ".";
     if (trace.is_mixing(o.block))
         out += " A mixing matrix: signed, and its rows do not sum to 1; times the values it is the head's z.";
+    if (shows_sink(trace, o)) out += " Rows sum to 1 with the sink.";
     if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
     if (!o.group) out += fully_masked_note(trace, o.block, o.head);
     if (o.group && o.group->by == Combine::max)
@@ -232,8 +249,9 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
     TRY(const ChosenAxes axes, choose_axes(*trace, o));
     check_fits(int64_t{trace->query_count(o.block)} * trace->key_count(o.block) *
                12);  // as computed, as shown, the tokens kept
-    const Matrix weights = chosen_weights(weights_of(*trace, o), axes, o);
+    Matrix weights = chosen_weights(weights_of(*trace, o), axes, o);
     Labels labels{short_labels(axes.queries.labels), short_labels(axes.keys.labels)};
+    if (shows_sink(*trace, o)) add_sink(*trace, o, axes, weights, labels.across);
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
     const Shades shades = shades_of(o.contrast, weights, trace->is_mixing(o.block));
     const Layout one = arrange(o, labels);

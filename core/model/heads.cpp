@@ -192,6 +192,14 @@ std::string head_path(const ModelConfig& config, AttentionHead h) {
     return block_path(config, h.block) + "." + std::to_string(h.head);
 }
 
+const char* mixer_name(const AttentionSpec& spec) {
+    using Kind = RecurrenceSpec::Kind;
+    if (!spec.recurrence) return "attention";
+    return spec.recurrence->kind == Kind::delta_rule    ? "delta net"
+           : spec.recurrence->kind == Kind::state_space ? "state space"
+                                                        : "convolution";
+}
+
 Error no_scores(const ModelConfig& c, AttentionHead head) {
     return Error{"Head " + head_name(c, head) +
                  " mixes tokens without scores and softmax; choose a head of attention."};

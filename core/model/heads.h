@@ -68,6 +68,9 @@ Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& t
 
 /// Returns "0.3", "enc 0.3": what users read, everywhere.
 std::string head_name(const ModelConfig& config, AttentionHead head);
+/// Returns "attention", "delta net", …: how a block mixes tokens.
+const char* mixer_name(const AttentionSpec& spec);
+
 /// Returns why a head that mixes tokens by a recurrence has no scores, for what needs them.
 Error no_scores(const ModelConfig& config, AttentionHead head);
 inline std::string head_name(const ModelConfig& config, int block, int head) {

@@ -55,6 +55,20 @@ Matrix picture_rows(const Trace& trace, const PictureRequest& request, int first
 
 Matrix halve(const Matrix& values) { return max_pool(values, 2, 2); }
 
+/// Returns each query's weight of its head's sink, or the mean of several heads'; empty where rows sum to 1,
+/// or to nothing in particular.
+Vector sinks_of(const Trace& trace, const PictureRequest& request) {
+    std::vector<AttentionHead> heads{{request.block, request.head}};
+    if (request.group) heads = request.group->heads;
+    const bool any = std::any_of(heads.begin(), heads.end(),
+                                 [&](AttentionHead h) { return !trace.rule(h.block).sinks.empty(); });
+    if (!any || request.sink_dropped || (request.group && request.group->by == Combine::max)) return {};
+    const int queries = trace.query_count(request.block);
+    Vector out = Vector::Zero(queries);
+    for (const AttentionHead head : heads) out += sink_weights(trace, head, 0, queries);
+    return out / float(heads.size());
+}
+
 HeadPicture make_picture(const Trace& trace, const PictureRequest& request, ThreadPool& pool, int side) {
     const int queries = trace.query_count(request.block), keys = trace.key_count(request.block);
     HeadPicture p;
@@ -65,6 +79,7 @@ HeadPicture make_picture(const Trace& trace, const PictureRequest& request, Thre
         return picture_rows(trace, request, first, rows);
     }));
     p.is_mixing = trace.is_mixing(request.block);
+    if (p.step == 1) p.sinks = sinks_of(trace, request);
     p.row_largest.resize(1, p.levels[0].rows());
     for (Index q = 0; q < p.levels[0].rows(); ++q) p.row_largest(0, q) = largest_entry(p.levels[0].row(q));
     p.largest = largest_entry(p.levels[0]);

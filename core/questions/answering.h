@@ -37,6 +37,7 @@ struct HeadPicture : PictureRequest {
     Matrix row_largest;                 // [1, queries]
     float largest = 0, percentile = 0;  // of sizes; percentile: the 99th
     bool is_mixing = false;             // signed: Trace::is_mixing
+    Vector sinks;  // [queries]: weights of a sink that is no token, with which rows sum to 1; empty: none
 
     float at(int query, int key) const { return levels[0](query / step, key / step); }
     float largest_of_row(int query) const { return row_largest(0, query / step); }

@@ -95,6 +95,26 @@ def lfm2():
     ), transformers.Lfm2ForCausalLM
 
 
+def gpt_oss():
+    """Learned sinks, windows, and experts with biases."""
+    return transformers.GptOssConfig(
+        vocab_size=620,
+        hidden_size=48,
+        intermediate_size=24,
+        num_hidden_layers=2,
+        layer_types=["sliding_attention", "full_attention"],
+        sliding_window=5,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=12,
+        num_local_experts=4,
+        num_experts_per_tok=2,
+        max_position_embeddings=128,
+        rope_parameters={"rope_type": "default", "rope_theta": 1e4},
+        tie_word_embeddings=True,
+    ), transformers.GptOssForCausalLM
+
+
 def gemma4():
     """Every structure of the family at once; the last two layers read keys of the first two."""
     return transformers.Gemma4TextConfig(
@@ -123,7 +143,7 @@ def gemma4():
     ), transformers.Gemma4ForCausalLM
 
 
-MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, lfm2, gemma4)}
+MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, lfm2, gpt_oss, gemma4)}
 
 
 def make(name):

@@ -59,6 +59,7 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
     if (!choice.painted())
         bar.choose("Scale", "heads/scale",
                    {"per head, square root", "all heads, square root", "all heads, linear"}, state.scale);
+    if (is_hybrid(s)) bar.choose("Kind", "heads/kind", {"all kinds", "softmax", "mixing"}, state.kind);
     choose_label(s, bar);
     const bool save = bar.rest().w > kSave + kLeastFilter;
     const Rect button = save ? band(bar.take_end(kSave, gap::large), size::button) : Rect{};

@@ -14,6 +14,9 @@ struct ViewPage;
 
 enum class HeadsLayout { by_layer, sorted, table, map, values };
 
+/// Which heads are kept: those whose weights are softmax, or a mixing matrix.
+enum class HeadKind { all, softmax, mixing };
+
 /// The words of `heads sort`, in the order of the columns.
 std::vector<std::string> sort_words();
 
@@ -27,6 +30,7 @@ struct AllHeadsState {
     Viewport seen{.min = 0.25f, .max = 12};  // zoom: relative to the size that fits; drawing sets its range
     float kept = 1;                          // filter: share of the sorting column's range
     std::string label, tag;                  // filters; "": all
+    HeadKind kind = HeadKind::all;           // filter, of models that have both
     void visit(FieldVisitor& v) {
         v.choose("heads_layout", layout,
                  {"heads layout",
@@ -46,6 +50,11 @@ struct AllHeadsState {
                   "All heads: color scale",
                   "per head, or shared by all heads with a square-root or linear scale",
                   {"own", "shared", "linear"}});
+        v.choose("heads_kind", kind,
+                 {"heads kind",
+                  "All heads: kind",
+                  "heads of softmax attention, of mixing matrices, or both",
+                  {"all", "softmax", "mixing"}});
         v.number("heads_kept", kept, 0, 1);
         v.number("heads_zoom", seen.zoom, 0.01f, 100);
     }
@@ -66,6 +75,9 @@ struct HeadColumn {
 };
 
 std::vector<Command> all_heads_commands();
+
+/// Whether some layers attend by softmax, and others mix tokens otherwise.
+bool is_hybrid(const Scene& scene);
 
 /// The statistics, those measured on random tokens, and the effect of ablation.
 std::vector<HeadColumn> head_columns(const Scene& scene);

@@ -92,6 +92,13 @@ std::vector<Command> all_heads_commands() {
     return rows;
 }
 
+bool is_hybrid(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    for (int block = 1; block < c.blocks(); ++block)
+        if (s.sentence()->trace->is_mixing(block) != s.sentence()->trace->is_mixing(0)) return true;
+    return false;
+}
+
 std::vector<HeadColumn> head_columns(const Scene& s) {
     std::vector<HeadColumn> out;
     for (int i = 0; i < kStatistics; ++i) {
@@ -140,11 +147,14 @@ void choose_paint(const Scene& s, HeadChoice& c) {
     if (largest > 0) c.largest = largest;
 }
 
-/// Whether a head passes the filters by label and tag.
+/// Whether a head passes the filters by label, tag and kind.
 bool passes(const Scene& s, const HeadChoice& c, int head) {
     const AllHeadsState& state = s.of<AllHeadsState>();
     const AttentionHead at = s.model()->config.head_at(head);
     const HeadTagRow* tag = c.tags[size_t(head)];
+    const bool mixes = s.sentence()->trace->is_mixing(at.block);
+    if (is_hybrid(s) && state.kind != HeadKind::all && mixes != (state.kind == HeadKind::mixing))
+        return false;
     return (state.label.empty() || head_label(s, at.block, at.head) == state.label) &&
            (state.tag.empty() || (tag && state.tag == tag->word));
 }

@@ -65,24 +65,31 @@ struct ThumbGrid : Grid {
     }
 };
 
+/// The name of a block; with how it mixes tokens, where layers differ.
+std::string row_name(const Scene& s, int block) {
+    const ModelConfig& c = s.model()->config;
+    return block_name(c, block) + (is_hybrid(s) ? " " + std::string(mixer_name(c.attention(block))) : "");
+}
+
+std::vector<std::string> row_names(const Scene& s) {
+    std::vector<std::string> out;
+    for (int block = 0; block < s.model()->config.blocks(); ++block) out.push_back(row_name(s, block));
+    return out;
+}
+
 /// The area for thumbnails, without head numbers and layer names.
 Rect room_for_thumbs(Scene& s, Rect area, bool by_layer) {
-    const ModelConfig& c = s.model()->config;
     Rect room = inset(area, kAside, 0);
     take_top(room, by_layer ? kNumbers : kOverSorted);
     take_bottom(room, kBelow);
     if (!by_layer) return room;
-    std::vector<std::string> names;
-    for (int block = 0; block < c.blocks(); ++block) names.push_back(block_name(c, block));
-    take_left(room, widest_of(s.ui, kCaptionMono, names), gap::medium);
+    take_left(room, widest_of(s.ui, kCaptionMono, row_names(s)), gap::medium);
     return room;
 }
 
 Folds folds_of(Scene& s) {
     const ModelConfig& c = s.model()->config;
-    std::vector<std::string> names;
-    for (int block = 0; block < c.blocks(); ++block) names.push_back(block_name(c, block));
-    return {c.blocks(), c.max_heads(), widest_of(s.ui, kCaptionMono, names) + 2 * gap::medium};
+    return {c.blocks(), c.max_heads(), widest_of(s.ui, kCaptionMono, row_names(s)) + 2 * gap::medium};
 }
 
 /// The gap between thumbnails, and the height of a cell with its caption, for a cell of this width.
@@ -278,7 +285,7 @@ void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
             fold.x0 = (g.w - g.side) / 2;
         }
         draw_head_names(
-            s, fold, g.view.x - area.x - 2 * gap::tight, [&](int block) { return block_name(c, block); },
+            s, fold, g.view.x - area.x - 2 * gap::tight, [&](int block) { return row_name(s, block); },
             first);
     }
     s.ui.unclip();

@@ -265,6 +265,7 @@ void draw_heat_map(Scene& s, Rect area) {
     }
     answer_map(s, l);
     draw_cells(s, l);
+    draw_sink(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);
     draw_rectangle(s, l);

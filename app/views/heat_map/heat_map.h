@@ -24,6 +24,7 @@ constexpr float kRoomForTag = 560, kTagLine = 26;  // a line about the head, und
 struct MapLayout : Grid {
     TokenAxis down, across;  // names of rows and of columns
     Rect column{};           // numbers of the cell beside the color bar; no width: none
+    Rect sink{};             // weights of the sink, before the first key; no width: none
     float bar_height() const { return std::max(view.h, 120.0f); }
     bool all_seen() const { return w * float(columns) <= view.w + 1 && h * float(rows) <= view.h + 1; }
 };
@@ -32,6 +33,12 @@ inline constexpr float kMapNames = 100, kLongestName = 120;  // of the row label
 
 /// Returns the tokens along one side: queries or keys, by the user's orientation.
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);
+
+inline constexpr float kSinkApart = 10;  // between the sink and the first key
+
+/// Returns whether the shown head has a sink that is no token.
+bool has_sink(const Scene& scene);
+void draw_sink(Scene& scene, const MapLayout& layout);
 
 MapLayout arrange_map(Scene& scene, Rect area);
 /// Returns the width left beside a map with its names and color bar.

@@ -31,14 +31,17 @@ void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) 
 
 void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
     const bool rows = s.session.preferences.queries == Axis::rows;
+    MapLayout beyond = l;  // the sink, where the names of queries stand
+    if (l.sink.w > 0) (rows ? beyond.view.x : beyond.view.y) = rows ? l.sink.x : l.sink.y;
     for (const bool down : {true, false}) {
         const bool queries = down == rows;
+        const MapLayout& beside = queries ? beyond : l;
         TokenAxis axis = down ? l.down : l.across;
         if (cell) axis.lit = queries ? cell->first : cell->second;
-        down ? axis.draw_rows(s.ui, l) : axis.draw_columns(s.ui, l);
-        offer_menu_of_label(s, l, down, queries);
+        down ? axis.draw_rows(s.ui, beside) : axis.draw_columns(s.ui, beside);
+        offer_menu_of_label(s, beside, down, queries);
     }
-    name_axes(s.ui, l, l.down, l.across, 0);
+    name_axes(s.ui, beyond, l.down, l.across, 0);
 }
 
 void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
@@ -76,6 +79,7 @@ std::string about_weights(const Scene& s, const MapLayout& l) {
                       step = std::to_string(s.answer->picture->step);
     const std::string sums = s.is_mixing() ? about_mixing(s, line)
                              : largest     ? "Maximum over the heads; a " + line + " need not sum to 1."
+                             : has_sink(s) ? "Each " + line + " sums to 1 with its sink."
                              : dropped
                                  ? "First token hidden; the rest of each " + line + " rescaled to sum to 1."
                                  : "Each " + line + " sums to 1.";

@@ -31,17 +31,19 @@ MapMargins margins_in(Rect area) {
 /// The widths beside the cells: of the row names, of the color bar, and of a column of numbers.
 struct MapSides {
     float names = kMapNames, bar = kColorBarRoom, column = 0;
+    float sink_left = 0, sink_above = 0;  // room for the weights of a sink
 };
 
 /// Returns the part of the area that the map may fill, below `above`.
 Rect room_for_map(Rect area, float above, const MapSides& sides) {
     Rect r = area;
-    take_top(r, above);
+    take_top(r, above + sides.sink_above);
     if (sides.column > 0 && area.h < kLow)
         take_bottom(r, gap::close);  // the column has the caption
     else
         take_bottom(r, margins_in(area).foot + (area.h < kRoomForTag ? 0 : kTagLine));
     take_left(r, size::center_pad + sides.names, gap::tight);
+    take_left(r, sides.sink_left);
     take_right(r, sides.bar + sides.column);
     return r;
 }
@@ -143,15 +145,23 @@ MapLayout arrange_map(Scene& s, Rect area) {
     l.columns = isize(map_labels(s, false));
     l.down = axis_of(s, true);
     l.across = axis_of(s, false);
-    const MapSides sides = sides_of(s, area, l);
+    MapSides sides = sides_of(s, area, l);
     l.down.room = sides.names;
-    const MapFit fit = fit_map(s.ui, area, l, sides, state.seen.zoom);
+    MapFit fit = fit_map(s.ui, area, l, sides, state.seen.zoom);
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    if (has_sink(s)) {
+        (rows ? sides.sink_left : sides.sink_above) = fit.cell + kSinkApart;
+        fit = fit_map(s.ui, area, l, sides, state.seen.zoom);
+    }
     l.across.lean = fit.lean;
     l.w = l.h = fit.cell;
     state.seen.max = kLargestEnlarged / fit.fits;
     state.seen.zoom = std::clamp(state.seen.zoom, 1.0f, state.seen.max);
     const Rect whole = l.whole(), room = fit.room;
     l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};
+    if (has_sink(s))
+        l.sink = rows ? Rect{l.view.x - kSinkApart - l.w, l.view.y, l.w, l.view.h}
+                      : Rect{l.view.x, l.view.y - kSinkApart - l.h, l.view.w, l.h};
     if (sides.column > 0) {
         l.column = area;
         take_left(l.column, l.view.right() + sides.bar - area.x);
