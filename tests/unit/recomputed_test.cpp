@@ -24,6 +24,7 @@ double gap_of_softmax(const headlight::Steps& s) {
         return none ? 1 : k.allowed ? std::exp(double(k.score) - largest) : 0;
     };
     for (const KeyStep& k : s.keys) sum += power(k);
+    if (s.sink) sum += std::exp(double(s.sink->score) - largest);
     for (const KeyStep& k : s.keys) {
         worst = std::max(worst, std::abs(power(k) / sum - double(k.weight)));
         worst = std::max(worst, std::abs(k.exp / s.sum - double(k.weight)));

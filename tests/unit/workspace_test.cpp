@@ -125,6 +125,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     for (const char* first : {"maps", "probes", "beside", "baseline", "part"})
         written[std::string("influence_") + first] = 0;
     written["picture"] = "";
+    written["heads_kind"] = 0;
     written["map_of"] = written["map_from"] = 0;
     written["map_heads"] = written["slides"] = Json::array();
     written["metric"] = "";
