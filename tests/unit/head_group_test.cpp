@@ -93,3 +93,19 @@ TEST_CASE("head group: its title, and its heads that another model or block has"
     CHECK(heads_alike(two, 0).size() == static_cast<size_t>(two.stacks.front().depth() * two.heads(0)));
     CHECK_FALSE(fitted(HeadGroup{Combine::mean, {{cross, 0}}}, two, 0));
 }
+
+TEST_CASE("a picture's rows sum to 1 with the sink, of one head and of the mean of several") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt_oss");
+    const auto trace = *run_trace(model, request_of({5, 9, 20, 31, 44, 7, 12}), pool);
+    PictureRequest one{1, 2}, mean = one;
+    mean.group = HeadGroup{Combine::mean, {{0, 1}, {1, 2}, {1, 3}}};
+    for (const PictureRequest& request : {one, mean}) {
+        const HeadPicture p = make_picture(*trace, request, pool);
+        REQUIRE(p.sinks.size() == 7);
+        for (Index q = 0; q < 7; ++q)
+            CHECK(p.levels[0].row(q).cwiseMax(0.0f).sum() + p.sinks[q] == doctest::Approx(1).epsilon(1e-5));
+    }
+    one.sink_dropped = true;  // the first key's rows are divided by what is left
+    CHECK(make_picture(*trace, one, pool).sinks.size() == 0);
+}

@@ -19,3 +19,23 @@ def experts_are_switched_off_and_on(display):
         w.wait(lambda r: r["changes"] == 0 and not r["busy"])
         w.click("experts/lane", 0.9, 0.95)
         w.wait(lambda r: router(r, 2) and not r["busy"])
+
+
+def a_sink_stands_beside_the_keys(display):
+    """A row of gpt-oss sums to 1 with its sink, which has a column, a name and a sentence."""
+    options = ("--model", REFERENCE / "gpt_oss", "--head", "1.2", "--text", "The old harbour")
+    with Window(PROGRAM, display, *options, "--report-texts") as w:
+        r = w.wait(lambda r: "map/sink" in r["widgets"] and not r["busy"])
+        assert any("sums to 1 with its sink" in t for t in r["texts"]), r["texts"]
+        w.point("map/sink", 0.5, 0.5)
+        w.wait(lambda r: any("goes to no token" in t for t in r["texts"]))
+
+
+def kinds_of_layers_are_named_and_kept_apart(display):
+    """Hybrids name how each layer mixes tokens, and keep softmax or mixing heads."""
+    for kind, kept in (("all", 10), ("softmax", 4), ("mixing", 6)):
+        options = ("--model", REFERENCE / "lfm2", "--text", "The old harbour", "--view", "heads")
+        more = ("--do", f"heads kind {kind}", "--report-texts")
+        with Window(PROGRAM, display, *options, *more) as w:
+            named = ("0 convolution", "1 attention", f"{kept} of 10 heads")
+            w.wait(lambda r: all(t in r["texts"] for t in named) and not r["busy"])
