@@ -1,6 +1,10 @@
 // Lists the model families.
 #include "model/families.h"
 
+#include <algorithm>
+#include <cctype>
+
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {
@@ -204,10 +208,35 @@ const Family* find_family(const std::string& model_type) {
     return nullptr;
 }
 
-std::string family_list() {
+namespace {
+
+/// Joins names in the order of their letters, each once.
+std::string listed(std::vector<std::string> names) {
+    const auto letters = [](std::string name) {
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
+        return name;
+    };
+    std::sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+        return std::pair(letters(a), a) < std::pair(letters(b), b);
+    });
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     std::string out;
-    for (const Family* f : families()) out += (out.empty() ? "" : ", ") + std::string(f->name);
+    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
     return out;
+}
+
+}  // namespace
+
+std::string family_list() {
+    std::vector<std::string> names;
+    for (const Family* f : families()) names.push_back(f->name);
+    const std::vector<std::string> all = names;  // "Gemma 3" stands for "Gemma 3 (text part)" too
+    std::erase_if(names, [&](const std::string& name) {
+        const size_t part = name.find(" (text part)");
+        return part != std::string::npos && contains(all, name.substr(0, part));
+    });
+    return listed(std::move(names));
 }
 
 Result<const Family*> gguf_family(const Gguf& file, const std::string& name) {
@@ -224,11 +253,11 @@ Result<const Family*> gguf_family(const Gguf& file, const std::string& name) {
 }
 
 std::string gguf_list() {
-    std::string out;
+    std::vector<std::string> names;
     for (const Family* f : families())
         for (const char* own : {f->gguf.name, f->gguf.also})
-            if (*own) out += (out.empty() ? "" : ", ") + std::string(own);
-    return out;
+            if (*own) names.emplace_back(own);
+    return listed(std::move(names));
 }
 
 }  // namespace headlight
