@@ -39,7 +39,12 @@ std::vector<StepLine> step_lines(const ScoreShown& shown, bool root_value) {
     std::vector<StepLine> out{{ScoreStep::dot, "q·k", s.dot}};
     if (rule.scale != 1) out.push_back({ScoreStep::scaled, scale_of(shown, root_value), s.scaled});
     if (rule.cap > 0) out.push_back({ScoreStep::capped, "soft cap " + decimals(rule.cap, 0), s.capped});
-    if (rule.has_bias())
+    if (rule.disentangled.keys.rows() > 0)
+        out.push_back(
+            {ScoreStep::to_position, "+ q·Kr " + number(s.to_position, 2), s.capped + s.to_position});
+    if (rule.disentangled.queries.rows() > 0)
+        out.push_back({ScoreStep::from_position, "+ k·Qr " + number(s.from_position, 2), s.capped + s.bias});
+    if (rule.has_bias() && !rule.disentangled)
         out.push_back({ScoreStep::bias, "+ position bias " + number(s.bias, 2), s.capped + s.bias});
     if (s.edited) out.push_back({ScoreStep::edited, "edited to", s.before});
     if (shown.weights_by == WeightsBy::softmax && shown.temperature != 1)

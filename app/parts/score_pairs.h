@@ -9,7 +9,7 @@
 namespace headlight {
 
 /// In the order of ScoreSteps.
-enum class ScoreStep { dot, scaled, capped, bias, edited, tempered, none };
+enum class ScoreStep { dot, scaled, capped, bias, to_position, from_position, edited, tempered, none };
 
 /// The score of one head, query and key, and how the row becomes weights.
 struct ScoreShown {

@@ -198,7 +198,7 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o, const 
                       ", contrast: " + shades.row().label + ".";
     if (trace.is_mixing(o.block))
         out += " A mixing matrix: signed, and its rows do not sum to 1; times the values it is the head's z.";
-    if (shows_sink(trace, o)) out += " Rows sum to 1 with the sink.";
+    if (shows_sink(trace, o) && o.tokens.empty() && o.keys.empty()) out += " Rows sum to 1 with the sink.";
     if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
     if (!o.group) out += fully_masked_note(trace, o.block, o.head);
     if (o.group && o.group->by == Combine::max)

@@ -61,7 +61,7 @@ Index HeadWeights::number(HeadPart which) const {
 }
 
 Linear HeadWeights::part(HeadPart which) const {
-    if (spec_.stored_heads() != spec_.heads) return all(which);  // taps share them
+    if (spec_.recurrence && spec_.recurrence->is_convolution()) return all(which);  // taps share them
     return all(which).columns(number(which) * width(which), width(which));
 }
 

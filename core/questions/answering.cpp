@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
+#include "model/pass.h"
 #include "trace/large_pattern.h"
 
 namespace headlight {
@@ -57,7 +59,8 @@ Matrix halve(const Matrix& values) { return max_pool(values, 2, 2); }
 
 /// Returns each query's weight of its head's sink, or the mean of several heads'; empty where rows sum to 1,
 /// or to nothing in particular.
-Vector sinks_of(const Trace& trace, const PictureRequest& request) {
+Vector sinks_of(const Trace& trace, const PictureRequest& request, ThreadPool& pool) {
+    constexpr Index kQueries = 64;  // memory: their rows
     std::vector<AttentionHead> heads{{request.block, request.head}};
     if (request.group) heads = request.group->heads;
     const bool any = std::any_of(heads.begin(), heads.end(),
@@ -65,7 +68,10 @@ Vector sinks_of(const Trace& trace, const PictureRequest& request) {
     if (!any || request.sink_dropped || (request.group && request.group->by == Combine::max)) return {};
     const int queries = trace.query_count(request.block);
     Vector out = Vector::Zero(queries);
-    for (const AttentionHead head : heads) out += sink_weights(trace, head, 0, queries);
+    for_row_blocks(pool, queries, kQueries, [&](Index first, Index count) {
+        for (const AttentionHead head : heads)
+            out.segment(first, count) += sink_weights(trace, head, narrow<int>(first), narrow<int>(count));
+    });
     return out / float(heads.size());
 }
 
@@ -79,7 +85,7 @@ HeadPicture make_picture(const Trace& trace, const PictureRequest& request, Thre
         return picture_rows(trace, request, first, rows);
     }));
     p.is_mixing = trace.is_mixing(request.block);
-    if (p.step == 1) p.sinks = sinks_of(trace, request);
+    if (p.step == 1) p.sinks = sinks_of(trace, request, pool);
     p.row_largest.resize(1, p.levels[0].rows());
     for (Index q = 0; q < p.levels[0].rows(); ++q) p.row_largest(0, q) = largest_entry(p.levels[0].row(q));
     p.largest = largest_entry(p.levels[0]);

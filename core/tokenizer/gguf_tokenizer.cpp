@@ -149,8 +149,8 @@ Result<TokenizerParts> make_t5(const Entries& e) {
     return parts;
 }
 
-Result<TokenizerParts> make_gpt2(const Entries& e) {
-    const Json &merges = e.value("merges"), &pre = e.value("pre");
+Result<std::vector<std::string>> read_merges(const Entries& e) {
+    const Json& merges = e.value("merges");
     if (!merges.is_array())
         return Error{e.name + " has no merges; use a GGUF file that was made with its tokenizer."};
     std::vector<std::string> lines;
@@ -158,6 +158,31 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
         if (!m.is_string()) return Error{e.name + ": a merge is not text; correct the file."};
         lines.push_back(m.get<std::string>());
     }
+    return lines;
+}
+
+/// Makes Gemma 4's: merges of characters, blanks written as ▁, and bytes for what the vocabulary lacks.
+Result<TokenizerParts> make_gemma4(const Entries& e) {
+    TRY(const std::vector<std::string> lines, read_merges(e));
+    BpeOptions options;
+    options.byte_fallback = contains(e.kinds, PieceKind::byte);
+    options.fuse_unknown = true;
+    const auto unknown = std::find(e.kinds.begin(), e.kinds.end(), PieceKind::unknown);
+    if (unknown != e.kinds.end()) options.unknown = narrow<int>(unknown - e.kinds.begin());
+    TokenizerParts parts;
+    TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
+    TRY(parts.model, Bpe::from_merges(std::move(vocabulary), lines, options, e.name));
+    TRY(parts.normalizer,
+        make_normalizer({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}, e.name));
+    TRY(parts.post_processor, e.begin_and_end(true, 2, false, 1));
+    parts.added = e.added();
+    parts.spelling = Spelling::metaspace;
+    return parts;
+}
+
+Result<TokenizerParts> make_gpt2(const Entries& e) {
+    const Json& pre = e.value("pre");
+    TRY(const std::vector<std::string> lines, read_merges(e));
     if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);
     const std::string split = pre.is_string() ? pre.get<std::string>() : "default";
     const SplitRow* row = split_named(split);
@@ -206,8 +231,11 @@ struct KindRow {
     const char* name;
     Result<TokenizerParts> (*make)(const Entries&);
 };
-constexpr KindRow kKinds[] = {
-    {"llama", make_llama}, {"gpt2", make_gpt2}, {"bert", make_bert_tokenizer}, {"t5", make_t5}};
+constexpr KindRow kKinds[] = {{"llama", make_llama},
+                              {"gpt2", make_gpt2},
+                              {"gemma4", make_gemma4},
+                              {"bert", make_bert_tokenizer},
+                              {"t5", make_t5}};
 
 }  // namespace
 

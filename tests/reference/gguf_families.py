@@ -31,6 +31,7 @@ from safetensors.numpy import load_file, save_file
 # Family: GGUF's name.
 ARCHITECTURES = {
     "gemma3_text": "gemma3",
+    "gemma4_text": "gemma4",
     "olmo2": "olmo2",
     "olmo3": "olmo2",
     "exaone4": "exaone4",
@@ -104,6 +105,7 @@ MADE = {
     "deepseek_v3": {"attention_bias": False},
     "modernbert": {"norm_bias": False, "attention_bias": False, "mlp_bias": False},
     "gemma3_text": {"use_bidirectional_attention": False},
+    "gemma4_text": {"use_bidirectional_attention": None, "attention_bias": False},
     "llama4_text": {
         "no_rope_layers": [1, 1, 1, 0],
         "layer_types": [*["chunked_attention"] * 3, "full_attention"],
@@ -177,6 +179,8 @@ def simplify(config, d):
             full["truncate"] = False
         elif d.flag():
             full["mscale"] = full["mscale_all_dim"] = d.choice([0.7, 1.0])
+    elif config["model_type"] == "gemma4_text":
+        full.pop("factor", None)
     elif full.get("rope_type") != "longrope":
         kept = {k: full[k] for k in ("rope_theta", "partial_rotary_factor") if k in full}
         full.clear()
@@ -212,6 +216,9 @@ def storable(config):
         return config.moe_layers == list(range(step - 1, config.num_hidden_layers, step))
     if config.model_type == "deepseek_v2":
         return (config.topk_method == "greedy") == (config.n_group == 1)
+    if config.model_type == "gemma4_text":
+        turns = config.rope_parameters["full_attention"]["rope_type"] == "proportional"
+        return turns and config.use_bidirectional_attention != "all"
     if config.model_type == "falcon":
         return config.parallel_attn and not config.alibi
     return config.model_type != "gpt_bigcode" or config.multi_query

@@ -13,6 +13,7 @@ OTHERWISE = {
     "mamba2": ("num_heads", "head_dim"),
     "granitemoehybrid": ("num_key_value_heads",),
     "nemotron_h": ("num_key_value_heads", "intermediate_size"),
+    "gemma4_text": ("num_key_value_heads", "intermediate_size"),
     "lfm2": ("num_key_value_heads", "norm_eps", "rms_norm_eps"),
     "lfm2_moe": ("num_key_value_heads", "norm_eps", "rms_norm_eps"),
 }

@@ -101,6 +101,55 @@ def add_routing(w, config, d):
         w.add_value_length_mla(config["v_head_dim"])
 
 
+def add_gemma4(w, config):
+    """What its layers with and without a window have apart."""
+    full = [kind == "full_attention" for kind in config["layer_types"]]
+    shared, depth = config["num_kv_shared_layers"], len(full)
+    listed = config.get("per_layer_config") or {}
+    of = lambda i, key: listed.get(str(i), {}).get(key, config[key])
+    wide = of(full.index(True), "head_dim")
+    w.add_head_count_kv([of(i, "num_key_value_heads") for i in range(depth)])
+    double = config["use_double_wide_mlp"]
+    width = config["intermediate_size"]
+    w.add_feed_forward_length(
+        [width * (1 + (double and i >= depth - shared)) for i in range(depth)]
+    )
+    w.add_shared_kv_layers(shared)
+    w.add_embedding_length_per_layer_input(config["hidden_size_per_layer_input"])
+    w.add_sliding_window_pattern([not f for f in full])
+    w.add_key_length(wide)
+    w.add_value_length(wide)
+    w.add_key_length_swa(config["head_dim"])
+    w.add_value_length_swa(config["head_dim"])
+    w.add_rope_dimension_count(wide)
+    w.add_rope_dimension_count_swa(config["head_dim"])
+    ropes = config["rope_parameters"]
+    w.add_rope_freq_base(ropes["full_attention"]["rope_theta"])
+    w.add_rope_freq_base_swa(ropes["sliding_attention"]["rope_theta"])
+    turning = int(wide * ropes["full_attention"]["partial_rotary_factor"] / 2)
+    factors = [1.0] * turning + [1e30] * (wide // 2 - turning)
+    w.add_tensor("rope_freqs.weight", np.array(factors, np.float32))
+    if config["enable_moe_block"]:
+        w.add_expert_used_count(config["top_k_experts"])
+
+
+def gemma4_tensors(tensors, config):
+    """Names as the converter gives them: scales beside their matrices."""
+    if config["model_type"] != "gemma4_text":
+        return tensors
+    out = {}
+    for key, value in tensors.items():
+        part = re.match(r"model\.layers\.(\d+)\.router\.(scale|per_expert_scale)$", key)
+        if part:
+            of = "ffn_gate_inp" if part[2] == "scale" else "ffn_down_exps"
+            out[f"blk.{part[1]}.{of}.scale"] = value
+        elif key.endswith("layer_scalar") or re.search(r"\.experts\.\w+$", key):
+            out[key + ".weight"] = value.reshape(value.shape or (1,))
+        else:
+            out[key] = value
+    return out
+
+
 def add_rope(w, config, d_head):
     rope = config.get("rope_parameters")
     if not rope:
@@ -263,11 +312,18 @@ def write(path, name, config, tensors, d):
         w.add_key_length(d_head)
         w.add_value_length(d_head)
     add_routing(w, config, d)
+    if config["model_type"] == "gemma4_text":
+        add_gemma4(w, config)
     if config["model_type"] in MIXERS:
         add_mixer(w, config)
-    add_rope(w, config, config.get("qk_rope_head_dim", d_head))
+    if config["model_type"] != "gemma4_text":
+        add_rope(w, config, config.get("qk_rope_head_dim", d_head))
     slides = [kind == "sliding_attention" for kind in config.get("layer_types") or []]
-    if any(slides) and (name.startswith("gemma") or name == "afmoe" or d.flag()):
+    if (
+        any(slides)
+        and name != "gemma4"
+        and (name.startswith("gemma") or name == "afmoe" or d.flag())
+    ):
         w.add_sliding_window_pattern(slides)
     counts = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     layers = max(
@@ -278,7 +334,7 @@ def write(path, name, config, tensors, d):
     )
     fused = d.flag()
     tensors = stacked_experts(stacked_norms(tensors), config, fused)
-    for key, value in mixer_tensors(tensors, config).items():
+    for key, value in gemma4_tensors(mixer_tensors(tensors, config), config).items():
         plain = key.removeprefix("transformer.") if name == "bloom" else key
         plain = plain.removeprefix("nomic_bert.")
         plain = plain.removeprefix("model.") if name == "modern-bert" else plain

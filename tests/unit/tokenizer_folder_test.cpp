@@ -148,6 +148,19 @@ TEST_CASE("GGUF: every pattern name has a regular expression that compiles") {
     CHECK(!split_named("gpt-2 phi-2"));
 }
 
+TEST_CASE("GGUF: Gemma 4 merges characters, writes blanks as a sign, and falls back to bytes") {
+    GgufBytes file;
+    file.set("tokenizer.ggml.model", std::string("gemma4"));
+    file.set("tokenizer.ggml.tokens", Tokens{"<pad>", "<eos>", "<bos>", "<unk>", "a", "b", "ab", "\u2581",
+                                             "\u2581ab", "<0xC3>", "<0xA9>"});
+    file.set("tokenizer.ggml.token_type", std::vector<uint32_t>{3, 3, 3, 2, 1, 1, 1, 1, 1, 6, 6});
+    file.set("tokenizer.ggml.merges", Tokens{"a b", "\u2581 ab"});
+    const std::string bytes = file.bytes();
+    const auto opened = gguf_tokenizer(*parsed(bytes), "x.gguf");
+    REQUIRE(opened);
+    CHECK((*opened)->encode("ab ab \u00e9")->ids == Ids{2, 6, 8, 7, 9, 10});
+}
+
 TEST_CASE("GGUF: WordPiece lower-cases unless the file says otherwise") {
     const auto ids = [](bool lower) {
         GgufBytes file;

@@ -61,13 +61,23 @@ std::string about_mixing(const Scene& s, const std::string& line) {
     using Kind = RecurrenceSpec::Kind;
     const RecurrenceSpec& r = *s.model()->config.attention(s.block()).recurrence;
     const std::string sums = " Its " + line + "s do not sum to 1.";
-    if (!s.sentence()->trace->has_weights()) return "A mixing matrix." + sums;
+    if (!s.sentence()->trace->has_weights() || s.answer->picture->group) return "A mixing matrix." + sums;
     if (r.kind == Kind::convolution)
         return "Short convolution: head " + std::to_string(s.head()) + " reads the token " +
                std::to_string(s.head()) + " back; its matrix times the values is z.";
     const std::string name = r.kind == Kind::delta_rule ? "Gated delta net" : "State space",
                       made = r.kernel > 1 ? ", made of " + std::to_string(r.kernel) + " tokens each," : "";
     return name + ": its mixing matrix times the values" + made + " is z." + sums;
+}
+
+/// Returns whether rows sum to 1 with a sink, drawn or not.
+bool sinks_beside(const Scene& s) {
+    const HeadPicture& p = *s.answer->picture;
+    const auto has = [&](int block) { return !s.sentence()->trace->rule(block).sinks.empty(); };
+    if (p.sink_dropped) return false;
+    if (!p.group) return has(p.block);
+    return std::any_of(p.group->heads.begin(), p.group->heads.end(),
+                       [&](AttentionHead h) { return has(h.block); });
 }
 
 /// States what rows sum to, and what is hatched or painted.
@@ -77,9 +87,9 @@ std::string about_weights(const Scene& s, const MapLayout& l) {
                dropped = p.sink_dropped, largest = p.group && p.group->by == Combine::max;
     const std::string line = s.session.preferences.queries == Axis::rows ? "row" : "column",
                       step = std::to_string(s.answer->picture->step);
-    const std::string sums = s.is_mixing() ? about_mixing(s, line)
-                             : largest     ? "Maximum over the heads; a " + line + " need not sum to 1."
-                             : has_sink(s) ? "Each " + line + " sums to 1 with its sink."
+    const std::string sums = s.is_mixing()     ? about_mixing(s, line)
+                             : largest         ? "Maximum over the heads; a " + line + " need not sum to 1."
+                             : sinks_beside(s) ? "Each " + line + " sums to 1 with its sink."
                              : dropped
                                  ? "First token hidden; the rest of each " + line + " rescaled to sum to 1."
                                  : "Each " + line + " sums to 1.";

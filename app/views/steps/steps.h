@@ -9,8 +9,24 @@ namespace headlight {
 
 struct View;
 
-/// A column of the table (order: step_columns). delta: ‖ΔE‖ below it; edited, tempered: after interventions.
-enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta, edited, tempered };
+/// A column of the table (order: step_columns). delta: ‖ΔE‖ below it; edited, tempered: after interventions;
+/// to_position, from_position: what disentangled attention adds (DeBERTa).
+enum class StepColumn {
+    dot,
+    scaled,
+    capped,
+    bias,
+    mask,
+    exp,
+    weight,
+    value,
+    moved,
+    delta,
+    edited,
+    tempered,
+    to_position,
+    from_position
+};
 /// True if it follows from the pattern; else it is part of the score.
 inline bool is_after_weight(StepColumn c) { return c >= StepColumn::weight && c <= StepColumn::delta; }
 

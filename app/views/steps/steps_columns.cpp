@@ -29,7 +29,7 @@ void StepsState::visit(FieldVisitor& v) {
               "Steps: column",
               "the number of the focused key to explain",
               {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta",
-               "edited", "temperature"}});
+               "edited", "temperature", "to-position", "from-position"}});
     v.choose(
         "steps_order", order,
         {"steps order", "Steps: order of keys", "text order, or largest weight first", {"text", "weight"}});
@@ -59,7 +59,9 @@ constexpr const char* kHelp[] = {
     "Weight times ‖v‖: how far this key can move the query. Vectors are added, not their lengths.",
     "",  // see help_of_end
     "Your score, used instead of the computed one.",
-    "Divided by your attention temperature; the input of softmax."};
+    "Divided by your attention temperature; the input of softmax.",
+    "Content to position: scaled q times Kr, the key of the distance between query and key (DeBERTa).",
+    "Position to content: scaled k times Qr, the query of that distance (DeBERTa)."};
 
 }  // namespace
 
@@ -111,13 +113,26 @@ std::vector<StepColumnKind> score_columns() {
          [](const KeyStep& k) -> double { return k.capped; },
          {StepColumn::scaled}},
         {StepColumn::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
+        {StepColumn::to_position,
+         "+ q·Kr",
+         72,
+         2,
+         [](const KeyStep& k) -> double { return k.to_position; },
+         {}},
+        {StepColumn::from_position,
+         "+ k·Qr",
+         72,
+         2,
+         [](const KeyStep& k) -> double { return k.from_position; },
+         {}},
         {StepColumn::edited, "edited", 72, 2, [](const KeyStep& k) -> double { return k.before; }, {}},
         {StepColumn::tempered,
          "",
          72,
          2,
          [](const KeyStep& k) -> double { return k.score; },
-         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited}},
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::to_position,
+          StepColumn::from_position, StepColumn::edited}},
         {StepColumn::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
     };
 }
@@ -129,8 +144,8 @@ std::vector<StepColumnKind> weight_columns() {
          88,
          2,
          [](const KeyStep& k) -> double { return k.exp; },
-         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited,
-          StepColumn::tempered}},
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::to_position,
+          StepColumn::from_position, StepColumn::edited, StepColumn::tempered}},
         {StepColumn::weight,
          "softmax",
          70,
@@ -168,7 +183,9 @@ bool takes_step(const Scene& s, StepColumn c, const Steps& steps) {
         return c == StepColumn::weight || c == StepColumn::value || c == StepColumn::moved;
     if (c == StepColumn::scaled) return rule.scale != 1;
     if (c == StepColumn::capped) return rule.cap > 0;
-    if (c == StepColumn::bias) return rule.has_bias();
+    if (c == StepColumn::bias) return rule.has_bias() && !rule.disentangled;
+    if (c == StepColumn::to_position) return rule.disentangled.keys.rows() > 0;
+    if (c == StepColumn::from_position) return rule.disentangled.queries.rows() > 0;
     if (c == StepColumn::edited) return has_edited(steps);
     if (c == StepColumn::tempered) return is_tempered(steps);
     if (c == StepColumn::exp) return by_scores(steps.weights_by);

@@ -27,12 +27,15 @@ void draw_softmax(Column& c, const Steps& steps, const KeyStep& k, StepColumn on
     const bool fully_masked = allowed == 0;
     const auto summed = heaviest ? 1 : fully_masked ? std::ssize(steps.keys) : allowed;
     if (fully_masked) c.pair("mask", "−∞ for every key: uniform", true);
-    const std::string score = fully_masked ? "0" : number(k.score, 2);
-    const std::string exponent =
-        steps.shift == 0 ? score : "(" + score + " − " + number(steps.shift, 2) + ")";
-    c.pair(heaviest ? "largest score only" : "e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1),
-           on == StepColumn::exp);
-    c.pair("÷ Σ over " + std::to_string(summed) + (summed == 1 ? " key" : " keys"),
+    const auto power = [&](const std::string& score) {
+        return "e^" + (steps.shift == 0 ? score : "(" + score + " − " + number(steps.shift, 2) + ")");
+    };
+    c.pair(heaviest ? "largest score only" : power(fully_masked ? "0" : number(k.score, 2)),
+           compact_number(k.exp, k.exp < 1000 ? 4 : 1), on == StepColumn::exp);
+    const bool beside = steps.sink && !heaviest;
+    if (beside) c.pair("sink: " + power(number(steps.sink->score, 2)), compact_number(steps.sink->exp, 4));
+    c.pair("÷ Σ over " + std::to_string(summed) + (summed == 1 ? " key" : " keys") +
+               (beside ? " and the sink" : ""),
            compact_number(steps.sum, steps.sum < 1000 ? 4 : 1));
 }
 
@@ -50,6 +53,10 @@ ScoreStep score_step(StepColumn c) {
             return ScoreStep::edited;
         case StepColumn::tempered:
             return ScoreStep::tempered;
+        case StepColumn::to_position:
+            return ScoreStep::to_position;
+        case StepColumn::from_position:
+            return ScoreStep::from_position;
         default:
             return ScoreStep::none;
     }
@@ -151,7 +158,9 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     add("q·k", steps.weights_by != WeightsBy::mixing, [](const KeyStep& k) { return k.dot; });
     add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
     add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
-    add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
+    add("position bias", rule.has_bias() && !rule.disentangled, [](const KeyStep& k) { return k.bias; });
+    add("q·Kr", rule.disentangled.keys.rows() > 0, [](const KeyStep& k) { return k.to_position; });
+    add("k·Qr", rule.disentangled.queries.rows() > 0, [](const KeyStep& k) { return k.from_position; });
     add("edited", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
     add("before temperature", tempered || steps.weights_by == WeightsBy::given,
         [](const KeyStep& k) { return k.before; });

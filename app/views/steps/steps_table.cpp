@@ -171,6 +171,23 @@ void draw_length(Scene& s, Rect line, const Steps& steps) {
     if (line.w > kLeastNote) caption(ui, line, end_of(steps), Flush::right);
 }
 
+/// Draws the sink's part of the sums below: no key, and no value.
+void draw_sink_row(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
+    Ui& ui = s.ui;
+    Rect name{t.names.x, line.y, t.names.w, line.h};
+    take_left(name, kPosition);
+    write(ui, name, kBodyMono, ui.colors->t1, "sink");
+    const auto under = [&](StepColumn column, const std::string& text) {
+        if (const PlacedStep* p = find_column(t, column); p && p->seen)
+            ui.text.draw_right(p->right(), line.middle_y(), kBodyMono, ui.colors->t2, text);
+    };
+    under(is_tempered(steps) ? StepColumn::tempered : StepColumn::scaled,
+          decimals(double(steps.sink->score), 2));
+    under(StepColumn::exp, compact_number(steps.sink->exp, steps.sink->exp < 1000 ? 2 : 1));
+    under(StepColumn::weight, decimals(double(steps.sink->weight), 3));
+    ui.name("steps/sink", line);
+}
+
 void draw_sums(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
     Ui& ui = s.ui;
     const Rect rule = inset(line, size::center_pad, 0);
@@ -187,6 +204,7 @@ void draw_sums(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
     const PlacedStep* weight = find_column(t, StepColumn::weight);
     double weights = 0;
     for (const KeyStep& k : steps.keys) weights += double(k.weight);
+    if (steps.sink) weights += double(steps.sink->weight);
     if (weight) under(*weight, decimals(weights, 3));
     const float left = weight ? weight->right() : line.x, right = t.columns.back().right();
     if (t.columns.back().seen) draw_length(s, {left, line.y, right - left, line.h}, steps);
@@ -211,13 +229,15 @@ void draw_step_table(Scene& s, Rect rest, const Found<StepsRequest>& found) {
     const bool stripped = strips_high >= kLeastStrips;
     const Rect strips = take_bottom(rest, stripped ? strips_high : 0);
     const Rect head = take_top(rest, kHeadRow, gap::close);
-    const float room = rest.h - kSums, rows = float(found.answer.keys.size()) * size::row;
+    const float sink = found.answer.sink ? size::row : 0, room = rest.h - kSums - sink,
+                rows = float(found.answer.keys.size()) * size::row;
     StepLayout t =
         arrange_steps(s, take_top(rest, std::min(room, std::max(rows, kLeastTable))), found.answer);
     follow(s, t, {query, key});
     answer_table(s, t, found);
     draw_head_row(s, head, t, found.answer);
     draw_rows(s, t, found, key);
+    if (found.answer.sink) draw_sink_row(s, take_top(rest, sink), t, found.answer);
     draw_sums(s, take_top(rest, kSums), t, found.answer);
     if (stripped) draw_vector_strips(s, strips, step_strips(s, found, key));
 }

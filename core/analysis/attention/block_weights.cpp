@@ -137,7 +137,18 @@ void add_norm(BlockWeights& out, const std::string& what, const Norm& norm, Inde
     add("β", norm.bias);
 }
 
-void add_attention(BlockWeights& out, const Model& model, AttentionHead head) {
+/// Adds what all taps of a short convolution share (model/mixers/short_convolution.h).
+void add_convolution(BlockWeights& out, const Model& model, int block, ThreadPool& pool) {
+    const AttentionWeights& w = weights_of(model, block);
+    const Matrix output = HeadWeights(model, {block, 0}).output();
+    out.maps = {map_of_linear("W_b", "the channel", w.q, true, pool),
+                map_of_linear("W_u", "the channel", w.v, true, pool),
+                map_of_matrix("W_O", by(output.rows(), output.cols()), "the channel", output)};
+}
+
+void add_attention(BlockWeights& out, const Model& model, AttentionHead head, ThreadPool& pool) {
+    if (const auto& r = model.config.attention(head.block).recurrence; r && r->is_convolution())
+        return add_convolution(out, model, head.block, pool);
     const HeadMatrices m = head_matrices(model, head);
     const std::string down = by(m.q.rows(), m.q.cols()), value_down = by(m.v.rows(), m.v.cols()),
                       up = by(m.o.rows(), m.o.cols());
@@ -218,7 +229,7 @@ BlockWeights block_weights(const Model& model, const BlockWeightsRequest& reques
             add_norm(out, " on what it adds", attention.post_norm, d);
             break;
         case WeightsPart::attention:
-            add_attention(out, model, {request.block, request.head});
+            add_attention(out, model, {request.block, request.head}, pool);
             break;
         case WeightsPart::mlp_norm:
             add_norm(out, "", layer.mlp_norm, d);

@@ -120,9 +120,10 @@ void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const Te
         if (both) owner.layer->self.q = part_of_groups(store_, both, 0, d, layer.attention.heads);
         if (both) owner.layer->self.gate = part_of_groups(store_, both, d, d, layer.attention.heads);
     } else if (row.slot == Slot::mixer_in || row.slot == Slot::mixer_rates) {
-        const bool may_lack = row.slot == Slot::mixer_rates ||
-                              layer.attention.recurrence->kind == RecurrenceSpec::Kind::delta_rule;
-        if (!store_.is_gguf() || !may_lack || has(row.slot, at, ".weight"))
+        const bool delta = layer.attention.recurrence->kind == RecurrenceSpec::Kind::delta_rule,
+                   may_lack = row.slot == Slot::mixer_rates || delta,
+                   fits = !delta || row.slot == Slot::mixer_rates || row.stored == Stored::by_key_head;
+        if (fits && (!store_.is_gguf() || !may_lack || has(row.slot, at, ".weight")))
             split_mixer(store_, owner.layer->self, whole(), layer.attention, row.slot, row.stored);
     } else if (row.slot == Slot::gate_up) {
         if (!has(row.slot, at, ".weight") && !rows(Slot::gate, at.stack).empty()) return;

@@ -45,10 +45,10 @@ Result<Json> one_for_all_layers(const Json& value, const std::string& key, const
 }
 
 /// Infers which biases the layers have: only the tensors say.
-void count_biases(const Gguf& file, ModelConfig& c) {
+void count_biases(const Gguf& file, int64_t layers, ModelConfig& c) {
     const auto any = [&](std::initializer_list<const char*> names) {
         return std::any_of(names.begin(), names.end(), [&](const char* name) {
-            for (int l = 0; l < c.stacks[0].depth(); ++l)
+            for (int64_t l = 0; l < layers; ++l)
                 if (file.tensors.count("blk." + std::to_string(l) + "." + name + ".bias")) return true;
             return false;
         });
@@ -72,12 +72,12 @@ constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"attention.temperature_scale", ""},
     {"attention.output_scale", ""},
     {"attention.value_scale", ""},
-    {"attention.shared_kv_layers", ""},
-    {"attention.key_length_swa", ""},
+    {"attention.shared_kv_layers", " gemma4 "},
+    {"attention.key_length_swa", " gemma4 "},
     {"attention.rope_pattern", ""},
     {"attention.indexer.top_k", ""},
     {"attn_logit_softcapping", " gemma2 "},
-    {"final_logit_softcapping", " gemma2 gemma3 gemma-embedding "},
+    {"final_logit_softcapping", " gemma2 gemma3 gemma4 gemma-embedding "},
     {"router_logit_softcapping", ""},
     {"logit_scale", " command-r cohere2 granite granitemoe granitehybrid "},
     {"residual_scale", " granite granitemoe granitehybrid "},
@@ -93,9 +93,9 @@ constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"deepstack_mapping", ""},
     {"num_loops", ""},
     {"hyper_connection.count", ""},
-    {"rope.dimension_count_swa", ""},
+    {"rope.dimension_count_swa", " gemma4 "},
     {"rope.dimension_sections", " qwen35 qwen35moe "},
-    {"rope.freq_base_swa", " gemma3 gemma-embedding modern-bert "},
+    {"rope.freq_base_swa", " gemma3 gemma4 gemma-embedding modern-bert "},
     {"rope.scaling.alpha", ""},
     {"rope.scaling.yarn_ext_factor", ""},
     {"rope.scaling.yarn_attn_factor", ""},
@@ -200,6 +200,11 @@ Status count_embeddings(const Gguf& file, Json& config, const std::string& name)
     return success();
 }
 
+/// Returns whether the families that read lists read this one (GgufForm::lists).
+bool differs_by_layer(std::string_view key) {
+    return key == "attention.head_count_kv" || key == "feed_forward_length";
+}
+
 /// Converts the metadata to a config.json; further: layers behind the model's own.
 Result<Json> converted(const Gguf& file, const Family& family, const std::string& prefix, int64_t further,
                        const std::string& name) {
@@ -210,7 +215,7 @@ Result<Json> converted(const Gguf& file, const Family& family, const std::string
                    {"rope_scaling", rope_scaling(file, prefix)}});
     for (const auto& [ours, theirs] : family.gguf.keys)
         if (const Json& v = file.value(prefix + theirs);
-            !v.is_null() && !(v.is_array() && family.gguf.lists)) {
+            !v.is_null() && !(v.is_array() && family.gguf.lists && differs_by_layer(theirs))) {
             TRY(config[ours], one_for_all_layers(v, prefix + theirs, name));
         }
     if (config.value("sliding_window", Json()) == 0) config.erase("sliding_window");  // none
@@ -243,15 +248,17 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     ModelConfig c = *parsed;
     TRY_STATUS(complete_norms(c, file, prefix, name));
     TRY_STATUS(complete_experts(file, prefix, name, c));
-    for (int l = 0; l < further; ++l) c.stacks[0].skipped.push_back(c.stacks[0].depth() + l);
-    count_biases(file, c);
+    const Json stated = config.value("num_hidden_layers", Json());  // Nemotron-H's MLPs are layers too
+    const int64_t own = stated.is_number_integer() ? stated.get<int64_t>() : c.stacks[0].depth();
+    for (int64_t l = 0; l < further; ++l) c.stacks[0].skipped.push_back(narrow<int>(own + l));
+    count_biases(file, own, c);
     if (!file.tensors.count("token_types.weight")) c.token_types = 0;
     if (const Json& causal = file.value(prefix + "attention.causal"); causal.is_boolean())
         c.stacks[0].causal = causal.get<bool>();
     for (LayerSpec& layer : c.stacks[0].layers) {
         AttentionSpec& attention = layer.attention;
         attention.rope.interleaved = form.interleaved;
-        if (attention.rope.dims)
+        if (attention.rope.dims && !form.ropes)
             TRY_STATUS(complete_rope(attention.rope, attention.d_head, file, prefix, name));
     }
     return c;

@@ -1,6 +1,7 @@
 // Tabulates the keys of GGUF files.
 #include "model/loading/gguf_names.h"
 
+#include "base/cast.h"
 #include "base/quoted.h"
 
 namespace headlight {
@@ -31,6 +32,31 @@ Error in_gguf_names(Error error, const GgufForm& form, const std::string& prefix
         for (const auto& [ours, theirs] : table) rename(ours, prefix + theirs);
     for (const auto& [ours, theirs] : kOtherNames) rename(ours, theirs);
     return error;
+}
+
+std::string gguf_prefix(const Gguf& file) {
+    return file.value("general.architecture").get<std::string>() + ".";
+}
+
+Result<int64_t> layer_count(const Gguf& file, const std::string& name, const Json& config) {
+    constexpr int64_t kMaxLayers = 1000;
+    return whole_number(config.value("num_hidden_layers", Json()), gguf_prefix(file) + "block_count", 1,
+                        kMaxLayers, name);
+}
+
+Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
+                                           const std::string& name) {
+    constexpr int64_t kMax = 1 << 24;
+    const Json& value = file.value(key);
+    std::vector<int64_t> out;
+    for (int64_t l = 0; l < depth; ++l) {
+        if (value.is_array() && l >= isize(value))
+            return Error{name + ": " + key + " gives " + std::to_string(value.size()) + " numbers for " +
+                         std::to_string(depth) + " layers; convert the model again."};
+        TRY(const int64_t own, whole_number(value.is_array() ? value[size_t(l)] : value, key, 0, kMax, name));
+        out.push_back(own);
+    }
+    return out;
 }
 
 Result<Json> gguf_longrope(const Gguf& file, const std::string& name) {

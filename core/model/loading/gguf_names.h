@@ -19,7 +19,8 @@ struct GgufForm {
     Status (*complete)(const Gguf& file, const std::string& name, Json& config) = nullptr;
     const char* usual = "{}";  // of config.json, where the file does not say otherwise
     const char* also = "";     // another architecture that is read so
-    bool lists = false;        // `complete` reads the values that differ between layers
+    bool lists = false;        // `complete` reads the values that differ between layers,
+    bool ropes = false;        // and their rotations
 };
 
 inline constexpr const char* kSharedWidth = "expert_shared_feed_forward_length";
@@ -74,6 +75,16 @@ inline constexpr GgufNames kUsualGgufKeys[] = {{"hidden_size", "embedding_length
 
 /// Returns the keys, after the architecture's name, that describe RoPE scaling.
 std::span<const GgufNames> gguf_rope_keys();
+
+/// Returns "granitehybrid.": what an architecture's keys begin with.
+std::string gguf_prefix(const Gguf& file);
+
+/// Returns the number of a model's own layers, which the converted config has.
+Result<int64_t> layer_count(const Gguf& file, const std::string& name, const Json& config);
+
+/// Returns a number of each layer: the file holds one for all, or a list.
+Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
+                                           const std::string& name);
 
 /// Returns rotary parameters of longrope, whose factors are tensors in GGUF.
 Result<Json> gguf_longrope(const Gguf& file, const std::string& name);

@@ -16,6 +16,8 @@ using W = const TensorOwner&;
 int64_t width_of_q(const AttentionSpec& a) {
     return int64_t{a.recurrence ? a.recurrence->key_heads : a.heads} * a.d_head;
 }
+bool is_convolution(L l) { return l.attention.recurrence && l.attention.recurrence->is_convolution(); }
+
 int64_t width_of_k(const AttentionSpec& a) {
     if (a.recurrence && a.recurrence->is_convolution()) return 0;
     return int64_t{a.recurrence ? a.recurrence->key_heads : a.kv_heads} * a.d_head;
@@ -134,7 +136,9 @@ const SlotRow kSlots[] = {
      [](W w) -> Norm& { return w.layer->self.norm; }},
     {Slot::qkv,
      OwnedBy::layer,
-     [](C c, S, L l) { return read_of(c, l.attention, channels_of(l.attention)); },
+     [](C c, S, L l) {
+         return is_convolution(l) ? TensorShape{} : read_of(c, l.attention, channels_of(l.attention));
+     },
      {}},
     {Slot::q_gate,
      OwnedBy::layer,
@@ -157,8 +161,9 @@ const SlotRow kSlots[] = {
      OwnedBy::layer,
      [](C c, S, L l) {
          const auto& r = l.attention.recurrence;
-         return r && !r->is_state_space() ? TensorShape{2 * int64_t{l.attention.heads}, c.d_model}
-                                          : TensorShape{};
+         return r && !r->is_state_space() && !is_convolution(l)
+                    ? TensorShape{2 * int64_t{l.attention.heads}, c.d_model}
+                    : TensorShape{};
      },
      {}},
     {Slot::q_down, OwnedBy::layer,

@@ -255,12 +255,15 @@ bool is_of_skipped_layer(const ModelConfig& c, std::string_view name) {
 
 /// Returns whether a tensor would make keys or values that a layer reads from an earlier one.
 bool is_of_read_keys(const ModelConfig& c, std::string_view name) {
-    constexpr std::string_view kMakers[] = {"k_proj.weight", "k_proj.bias",   "v_proj.weight",
-                                            "v_proj.bias",   "k_norm.weight", "v_norm.weight"};
+    constexpr std::string_view kMakers[] = {
+        "self_attn.k_proj.weight", "self_attn.k_proj.bias",   "self_attn.v_proj.weight",
+        "self_attn.v_proj.bias",   "self_attn.k_norm.weight", "self_attn.v_norm.weight",
+        "attn_k.weight",           "attn_v.weight",           "attn_k_norm.weight"};
     for (int l = 0; l < c.stacks[0].depth(); ++l) {
         if (c.stacks[0].layers[l].attention.makes_keys()) continue;
-        const std::string begin = "layers." + std::to_string(l) + ".self_attn.";
-        if (name.starts_with(begin)) return contains(kMakers, name.substr(begin.size()));
+        for (const char* layers : {"layers.", "blk."})
+            if (const std::string begin = layers + std::to_string(l) + "."; name.starts_with(begin))
+                return contains(kMakers, name.substr(begin.size()));
     }
     return false;
 }

@@ -171,6 +171,12 @@ Result<const StoredTensor*> WeightStore::checked(const std::string& name,
     return t;
 }
 
+/// Refuses rows that are no whole blocks of their format: a vector stored as a matrix.
+Error WeightStore::cut_block(const std::string& name) const {
+    return Error{place_ + ": rows of the tensor " + prefixes_[0] + name +
+                 " are not whole blocks of its format; convert the model again."};
+}
+
 float* WeightStore::make(int64_t count) {
     owned_.push_back(std::make_unique<float[]>(count));
     return owned_.back().get();
@@ -197,7 +203,8 @@ Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t 
     TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));
     if (!is_aligned(*t) || !t->dtype->meets_kernels())
         return Linear::of_floats(decode(*t), nullptr, in, out, layout);
-    const int64_t stride = t->dtype->size(rows_are_outputs ? in : out);
+    const int64_t columns = rows_are_outputs ? in : out, stride = t->dtype->size(columns);
+    if (columns % t->dtype->block != 0) return cut_block(name);
     return Linear{t->bytes.data(), nullptr, in, out, stride, layout, t->dtype};
 }
 
@@ -207,6 +214,7 @@ Result<Linear> WeightStore::slice(const std::string& name, int64_t count, int64_
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     const int64_t rows = rows_are_outputs ? out : in, columns = rows_are_outputs ? in : out;
     TRY(const StoredTensor* t, checked(name, {count, rows, columns}));
+    if (columns % t->dtype->block != 0) return cut_block(name);
     const int64_t stride = t->dtype->size(columns);
     if (!is_aligned(*t) || !t->dtype->meets_kernels()) {
         float* values = make(rows * columns);

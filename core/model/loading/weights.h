@@ -64,6 +64,7 @@ public:
 
 private:
     Status add_file(const std::filesystem::path& path);
+    Error cut_block(const std::string& name) const;
     Error missing_tensor(const std::string& name) const;
     Result<const StoredTensor*> checked(const std::string& name, const std::vector<int64_t>& shape) const;
     const float* decode(const StoredTensor& tensor);

@@ -2,6 +2,7 @@
 // scale. Layers without a window have wider heads, of which a part turns, and may take their keys for values;
 // the last layers read the keys and values of earlier ones; each layer may add a vector of its own of every
 // token, and a mixture of experts beside its MLP.
+#include <algorithm>
 #include <cmath>
 
 #include "model/families/moe_like.h"
@@ -178,28 +179,122 @@ constexpr TensorRow kGemma4Tensors[] = {
     {Slot::v_norm, ""},
     {Slot::mlp_norm, "layers.#.pre_feedforward_layernorm"},
     {Slot::mlp_post_norm, "layers.#.post_feedforward_layernorm"},
-    {Slot::layer_table, "embed_tokens_per_layer"},
-    {Slot::layer_project, "per_layer_model_projection"},
-    {Slot::layer_project_norm, "per_layer_projection_norm"},
-    {Slot::layer_embed_gate, "layers.#.per_layer_input_gate"},
-    {Slot::layer_embed_out, "layers.#.per_layer_projection"},
-    {Slot::layer_embed_norm, "layers.#.post_per_layer_input_norm"},
-    {Slot::output_scale, "layers.#.layer_scalar"},
+    {Slot::layer_table, "embed_tokens_per_layer", "per_layer_token_embd"},
+    {Slot::layer_project, "per_layer_model_projection", "per_layer_model_proj"},
+    {Slot::layer_project_norm, "per_layer_projection_norm", "per_layer_proj_norm"},
+    {Slot::layer_embed_gate, "layers.#.per_layer_input_gate", "blk.#.inp_gate"},
+    {Slot::layer_embed_out, "layers.#.per_layer_projection", "blk.#.proj"},
+    {Slot::layer_embed_norm, "layers.#.post_per_layer_input_norm", "blk.#.post_norm"},
+    {Slot::output_scale, "layers.#.layer_scalar", "blk.#.layer_output_scale.weight"},
     {Slot::router, "layers.#.router.proj"},
-    {Slot::router_reads, "layers.#.router.scale"},
-    {Slot::expert_scales, "layers.#.router.per_expert_scale"},
-    {Slot::shared_reads, "layers.#.pre_feedforward_layernorm.weight"},
-    {Slot::experts_read, "layers.#.pre_feedforward_layernorm_2.weight"},
-    {Slot::shared_post_norm, "layers.#.post_feedforward_layernorm_1"},
-    {Slot::experts_post_norm, "layers.#.post_feedforward_layernorm_2"},
+    {Slot::router_reads, "layers.#.router.scale", "blk.#.ffn_gate_inp.scale"},
+    {Slot::expert_scales, "layers.#.router.per_expert_scale", "blk.#.ffn_down_exps.scale"},
+    {Slot::shared_reads, "layers.#.pre_feedforward_layernorm.weight", "blk.#.ffn_norm.weight"},
+    {Slot::experts_read, "layers.#.pre_feedforward_layernorm_2.weight", "blk.#.pre_ffw_norm_2.weight"},
+    {Slot::shared_post_norm, "layers.#.post_feedforward_layernorm_1", "blk.#.post_ffw_norm_1"},
+    {Slot::experts_post_norm, "layers.#.post_feedforward_layernorm_2", "blk.#.post_ffw_norm_2"},
     {Slot::expert_gate_up, "layers.#.experts.gate_up_proj", "", Stored::stacked},
     {Slot::expert_down, "layers.#.experts.down_proj", "", Stored::stacked},
 };
 
+/// Reads the share of pairs that turn in layers without a window: the others' frequencies are divided by a
+/// number so large that they stand still.
+Result<double> turning_share(const Gguf& file, const std::string& name) {
+    constexpr int64_t kMaxPairs = 1 << 13;
+    constexpr float kStill = 1e29f;
+    const auto found = file.tensors.find("rope_freqs.weight");
+    if (found == file.tensors.end()) return 1.0;
+    const StoredTensor& stored = found->second;
+    const int64_t count = element_count(stored.shape);
+    if (!stored.dtype->holds_weights() || stored.dtype->block != 1 || count < 1 || count > kMaxPairs)
+        return Error{name +
+                     ": rope_freqs.weight must hold a number for each rotated pair; convert the model "
+                     "with a current converter."};
+    std::vector<float> factors(static_cast<size_t>(count));
+    stored.dtype->decode(stored.bytes.data(), count, factors.data());
+    const auto turning = std::count(factors.begin(), factors.end(), 1.0f),
+               still = std::count_if(factors.begin(), factors.end(), [](float f) { return f >= kStill; });
+    if (turning + still != count)
+        return Error{name +
+                     ": rope_freqs.weight stretches some rotations, which a Gemma 4 does not; convert "
+                     "the model with a current converter."};
+    return std::min(1.0, (double(turning) + 0.5) / double(count));  // which the class rounds down
+}
+
+/// Sets the rotation of each kind of layer.
+Status complete_ropes(const Gguf& file, const std::string& prefix, int64_t d_head, const std::string& name,
+                      Json& config) {
+    const std::string key = prefix + "rope.dimension_count_swa";
+    TRY(const int64_t turned, whole_number(file.value(key), key, 1, d_head, name));
+    TRY(const double share, turning_share(file, name));
+    const auto rope = [&](const char* type, const char* base, double part) {
+        return Json{
+            {"rope_type", type}, {"rope_theta", file.value(prefix + base)}, {"partial_rotary_factor", part}};
+    };
+    config["rope_parameters"] = {
+        {"sliding_attention", rope("default", "rope.freq_base_swa", double(turned) / double(d_head))},
+        {"full_attention", rope("proportional", "rope.freq_base", share)}};
+    config.erase("rope_scaling");
+    config.erase("rope_theta");
+    return success();
+}
+
+/// Sets key/value heads of each kind of layer, and whether keys serve as values: no tensor makes these.
+Status complete_heads(const Gguf& file, const std::string& prefix, int64_t depth, const std::string& name,
+                      Json& config) {
+    TRY(const auto heads, layer_numbers(file, prefix + "attention.head_count_kv", depth, name));
+    const Json kinds = config.value("layer_types", Json());
+    if (!kinds.is_array() || std::ssize(kinds) < depth)
+        return Error{name + ": " + prefix +
+                     "attention.sliding_window_pattern must say of each layer whether it has a window; "
+                     "convert the model with a current converter."};
+    bool keys_as_values = false;
+    for (size_t l = 0; l < size_t(depth); ++l) {
+        const std::string layer = "blk." + std::to_string(l) + ".";
+        const bool full = kinds[l] == "full_attention";
+        config[full ? "num_global_key_value_heads" : "num_key_value_heads"] = heads[l];
+        keys_as_values |= full && file.tensors.contains(layer + "attn_k.weight") &&
+                          !file.tensors.contains(layer + "attn_v.weight");
+    }
+    config["attention_k_eq_v"] = keys_as_values;
+    return success();
+}
+
+/// Says what layers with and without a window have apart.
+Status complete_gemma4(const Gguf& file, const std::string& name, Json& config) {
+    constexpr int64_t kMaxWidth = 1 << 14;
+    const std::string prefix = gguf_prefix(file), of_windows = prefix + "attention.key_length_swa";
+    const auto optional = [&](const char* key) {
+        const Json& value = file.value(prefix + key);
+        return value.is_null() ? Json(0) : value;
+    };
+    TRY(const int64_t depth, layer_count(file, name, config));
+    TRY(const int64_t d_head, whole_number(file.value(of_windows), of_windows, 1, kMaxWidth, name));
+    TRY(const auto widths, layer_numbers(file, prefix + "feed_forward_length", depth, name));
+    TRY_STATUS(complete_heads(file, prefix, depth, name, config));
+    TRY_STATUS(complete_ropes(file, prefix, d_head, name, config));
+    config["global_head_dim"] = file.value(prefix + "attention.key_length");
+    config["head_dim"] = d_head;
+    config["intermediate_size"] = widths.front();
+    config["use_double_wide_mlp"] = widths.back() != widths.front();
+    config["num_kv_shared_layers"] = optional("attention.shared_kv_layers");
+    config["hidden_size_per_layer_input"] = optional("embedding_length_per_layer_input");
+    const auto table = file.tensors.find("per_layer_token_embd.weight");
+    config["vocab_size_per_layer_input"] = table == file.tensors.end() || table->second.shape.empty()
+                                               ? config["vocab_size"]
+                                               : Json(table->second.shape.front());
+    config["enable_moe_block"] = optional("expert_count") != 0;
+    config["top_k_experts"] = optional("expert_used_count");
+    return success();
+}
+
 }  // namespace
 
-const Family kGemma4Text{
-    "gemma4_text", "Gemma 4", read_gemma4_text, {kGemma4Prefixes, kGemma4Tensors, kLlamaTensors}};
+const Family kGemma4Text{"gemma4_text",
+                         "Gemma 4",
+                         read_gemma4_text,
+                         {kGemma4Prefixes, kGemma4Tensors, kLlamaTensors},
+                         {"gemma4", kUsualGgufKeys, false, complete_gemma4, "{}", "", true, true}};
 const Family kGemma4{
     "gemma4", "Gemma 4 (text part)", read_gemma4, {kGemma4Prefixes, kGemma4Tensors, kLlamaTensors}};
 

@@ -10,11 +10,13 @@ namespace {
 /// Returns the width that the class makes of the one in the file.
 int adjusted_width(ConfigReader& r, int width) {
     if (!r.boolean({"block_auto_adjust_ff_dim"}, true)) return width;
+    constexpr int64_t kWidest = 1 << 20;
     int64_t out = int64_t{2} * width / 3;
     if (r.is_null("block_ffn_dim_multiplier")) return int(out);
-    const int64_t multiple = r.integer({"block_multiple_of"}, 256, 1, 1 << 20);
-    out = int64_t(r.positive(r.root(), "block_ffn_dim_multiplier", 1) * double(out));
-    return int(std::min<int64_t>((out + multiple - 1) / multiple * multiple, 1 << 20));
+    const int64_t multiple = r.integer({"block_multiple_of"}, 256, 1, kWidest);
+    const double wanted = r.positive(r.root(), "block_ffn_dim_multiplier", 1) * double(out);
+    out = int64_t(std::min(wanted, double(kWidest)));
+    return int(std::min((out + multiple - 1) / multiple * multiple, kWidest));
 }
 
 /// Reads which layers are convolutions, and their kernel.

@@ -90,7 +90,7 @@ Result<ModelConfig> read_olmo_hybrid(const Json& root, const std::string& file) 
 }
 
 constexpr TensorRow kQwenTensors[] = {
-    {Slot::mixer_in, "layers.#.linear_attn.in_proj_qkvz", "", Stored::by_key_head},
+    {Slot::mixer_in, "layers.#.linear_attn.in_proj_qkvz", "blk.#.ssm_in", Stored::by_key_head},
     {Slot::mixer_rates, "layers.#.linear_attn.in_proj_ba"},
     {Slot::mixer_kernel, "layers.#.linear_attn.conv1d.weight", "", Stored::kernels},
     {Slot::step_bias, "layers.#.linear_attn.dt_bias"},

@@ -31,10 +31,6 @@ Result<GgufMixer> read_gguf_mixer(const Gguf& file, const std::string& name) {
 
 }  // namespace
 
-std::string gguf_prefix(const Gguf& file) {
-    return file.value("general.architecture").get<std::string>() + ".";
-}
-
 Status complete_delta_net(const Gguf& file, const std::string& name, Json& config) {
     TRY(const GgufMixer mixer, read_gguf_mixer(file, name));
     config["linear_conv_kernel_dim"] = mixer.kernel;
@@ -64,12 +60,6 @@ Status complete_state_space(const Gguf& file, const std::string& name, const Sta
     return success();
 }
 
-Result<int64_t> layer_count(const Gguf& file, const std::string& name, const Json& config) {
-    constexpr int64_t kMaxLayers = 1000;
-    return whole_number(config.value("num_hidden_layers", Json()), gguf_prefix(file) + "block_count", 1,
-                        kMaxLayers, name);
-}
-
 Status complete_layer_kinds(const Gguf& file, const std::string& name, const char* other, Json& config) {
     TRY(const int64_t depth, layer_count(file, name, config));
     TRY(const std::vector<int64_t> heads,
@@ -80,21 +70,6 @@ Status complete_layer_kinds(const Gguf& file, const std::string& name, const cha
         if (own) config["num_key_value_heads"] = own;
     }
     return success();
-}
-
-Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
-                                           const std::string& name) {
-    constexpr int64_t kMax = 1 << 24;
-    const Json& value = file.value(key);
-    std::vector<int64_t> out;
-    for (int64_t l = 0; l < depth; ++l) {
-        if (value.is_array() && l >= isize(value))
-            return Error{name + ": " + key + " gives " + std::to_string(value.size()) + " numbers for " +
-                         std::to_string(depth) + " layers; convert the model again."};
-        TRY(const int64_t own, whole_number(value.is_array() ? value[size_t(l)] : value, key, 0, kMax, name));
-        out.push_back(own);
-    }
-    return out;
 }
 
 }  // namespace headlight

@@ -47,14 +47,4 @@ Status complete_state_space(const Gguf& file, const std::string& name, const Sta
 /// the kind of the others.
 Status complete_layer_kinds(const Gguf& file, const std::string& name, const char* other, Json& config);
 
-/// Returns the number of a model's own layers.
-Result<int64_t> layer_count(const Gguf& file, const std::string& name, const Json& config);
-
-/// Returns a number of each layer of a GGUF file, which holds one for all, or a list.
-Result<std::vector<int64_t>> layer_numbers(const Gguf& file, const std::string& key, int64_t depth,
-                                           const std::string& name);
-
-/// Returns "granitehybrid.": what an architecture's keys begin with.
-std::string gguf_prefix(const Gguf& file);
-
 }  // namespace headlight
