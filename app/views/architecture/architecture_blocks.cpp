@@ -1,5 +1,8 @@
 // Lists the blocks of a model's diagram.
+#include <algorithm>
+
 #include "base/cast.h"
+#include "model/heads.h"
 #include "model/position_scheme.h"
 #include "views/architecture/architecture.h"
 
@@ -26,6 +29,24 @@ Block position_block(const ModelConfig& c, const StackConfig& s, const std::stri
     return b;
 }
 
+/// "3 × delta net", "1 × attention": how many layers mix tokens how; empty: all by attention.
+std::vector<std::string> mixers_of(const StackConfig& stack) {
+    std::vector<std::pair<std::string, int>> counts;
+    for (const LayerSpec& layer : stack.layers) {
+        const std::string name = mixer_name(layer.attention);
+        const auto at =
+            std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == name; });
+        if (at == counts.end())
+            counts.emplace_back(name, 1);
+        else
+            ++at->second;
+    }
+    std::vector<std::string> out;
+    if (counts.size() == 1 && !stack.layers[0].attention.recurrence) return out;
+    for (const auto& [name, layers] : counts) out.push_back(std::to_string(layers) + " × " + name);
+    return out;
+}
+
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross) {
     const LayerSpec& layer = stack.layers[0];
     const AttentionSpec& a = cross ? *layer.cross : layer.attention;
@@ -37,6 +58,10 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
                     ? "W_Q, W_K, W_V " + by(c.d_model, a.d_head) + " each"
                     : "W_Q, W_K " + by(c.d_model, a.d_head) + " each, W_V " + by(c.d_model, a.value_width()),
                 "W_O " + by(int64_t{a.heads} * a.value_width(), c.d_model)};
+    if (const auto mixers = mixers_of(stack); !cross && !mixers.empty()) {
+        b.name = "Token mixing";
+        b.shapes = mixers;
+    }
     const std::string what = of + (cross ? "cross-attention " : "attention ");
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
@@ -48,6 +73,10 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
                 "for its heat map."
               : "softmax(QKᵀ / √d) V for every head in parallel. Click for the head's weights, again for its "
                 "heat map.";
+    if (b.name == "Token mixing")
+        b.help =
+            "Each layer mixes tokens by one of these. Click for the chosen head's weights, again for its "
+            "heat map.";
     return b;
 }
 

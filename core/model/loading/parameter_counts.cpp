@@ -41,7 +41,7 @@ std::string heads_of(const AttentionCount& c) {
 
 bool same_heads(const AttentionCount& a, const AttentionCount& b) {
     return a.heads == b.heads && a.kv_heads == b.kv_heads && a.d_head == b.d_head && a.d_value == b.d_value &&
-           a.latent == b.latent && a.keys == b.keys && a.values == b.values;
+           a.apart == b.apart && a.keys == b.keys && a.values == b.values;
 }
 
 struct Counts {
@@ -86,7 +86,7 @@ void add_attention(Counts& out, const ModelConfig& c, const std::vector<Paramete
     int layers = 0;
     for (const AttentionCount& kind : kinds) {
         const std::string of = kind.blocks.empty() ? "" : kind.blocks + ": ";
-        const bool listed = (&kind == &kinds[0] || !alike) && !kind.latent;
+        const bool listed = (&kind == &kinds[0] || !alike) && !kind.apart;
         if (listed && kind.keys) out.add_head(kind, alike ? "" : of);
         if (listed) out.add_layer(kind, alike ? "" : of);
         layers += kind.layers;
@@ -150,7 +150,7 @@ std::vector<AttentionCount> attention_counts(const ModelConfig& c) {
                                  .output_bias = a.output_bias,
                                  .keys = a.makes_keys(),
                                  .values = a.projects_values(),
-                                 .latent = a.latent.has_value()};
+                                 .apart = a.latent.has_value() || a.recurrence.has_value()};
         for (AttentionCount& same : out)
             if (same.blocks == blocks && same_heads(same, one)) {
                 ++same.layers;

@@ -18,7 +18,7 @@ struct AttentionCount {
     int64_t d_model = 0, d_head = 0, d_value = 0;
     bool bias = false, output_bias = false;  // on q, k and v; on W_O's output
     bool keys = true, values = true;         // has W_K and W_V of its own; values: beside W_K
-    bool latent = false;                     // heads' W_Q, W_K and W_V are products, which are not stored
+    bool apart = false;  // heads have no W_Q, W_K and W_V that are stored: of a latent, of a recurrence
     /// d_model · d_head: the size of each of W_Q and W_K of one head; value_matrix: of W_V and W_O.
     int64_t matrix() const { return d_model * d_head; }
     int64_t value_matrix() const { return d_model * d_value; }
