@@ -35,12 +35,14 @@ Result<ModelConfig> read_olmo3(const Json& root, const std::string& file) {
     ModelConfig c = read_olmo2_like(r);
     r.windows(c.stacks[0], read_window(r, 4096), [](int layer) { return (layer + 1) % 4 != 0; });
     const int d_head = c.stacks[0].layers[0].attention.d_head;
-    constexpr double kTheta = 500000;  // of layers with a window, whatever rope_theta says
-    const Rope full = read_rope_of_kind(r, c, d_head, "full_attention", {.usual_theta = kTheta}, true),
-               sliding = read_rope_of_kind(r, c, d_head, "sliding_attention",
-                                           {.theta = "", .usual_theta = kTheta}, false);
-    for_layers(
-        c, [&](LayerSpec& layer, int) { layer.attention.rope = layer.attention.window ? sliding : full; });
+    constexpr double kTheta = 500000;           // of layers with a window, whatever rope_theta says
+    for_layers(c, [&](LayerSpec& layer, int) {  // the rotation of a kind that no layer has is not read
+        layer.attention.rope =
+            layer.attention.window
+                ? read_rope_of_kind(r, c, d_head, "sliding_attention", {.theta = "", .usual_theta = kTheta},
+                                    false)
+                : read_rope_of_kind(r, c, d_head, "full_attention", {.usual_theta = kTheta}, true);
+    });
     return r.finish(c);
 }
 
