@@ -71,7 +71,7 @@ std::string head_name(const ModelConfig& config, AttentionHead head);
 /// Returns "attention", "delta net", …: how a block mixes tokens.
 const char* mixer_name(const AttentionSpec& spec);
 
-/// Returns why a head that mixes tokens by a recurrence has no scores, for what needs them.
+/// Returns why a head that mixes tokens without softmax has no scores, for what needs them.
 Error no_scores(const ModelConfig& config, AttentionHead head);
 inline std::string head_name(const ModelConfig& config, int block, int head) {
     return head_name(config, AttentionHead{block, head});

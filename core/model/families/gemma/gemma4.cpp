@@ -239,7 +239,8 @@ Status complete_ropes(const Gguf& file, const std::string& prefix, int64_t d_hea
     return success();
 }
 
-/// Sets key/value heads of each kind of layer, and whether keys serve as values: no tensor makes these.
+/// Sets key/value heads of each kind of layer, and whether keys serve as values, as they do where layers
+/// without a window have no tensor that makes these.
 Status complete_heads(const Gguf& file, const std::string& prefix, int64_t depth, const std::string& name,
                       Json& config) {
     TRY(const auto heads, layer_numbers(file, prefix + "attention.head_count_kv", depth, name));
