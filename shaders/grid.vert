@@ -1,6 +1,6 @@
 #version 330 core
 // A thumbnail in its slot of a grid, in window pixels, y down; one instance for each slot.
-uniform sampler2D slots;  // [slots, 3]: which thumbnail (-1: none), how far it fades into the background, the weight of its brightest color
+uniform sampler2D slots;  // a column each, in bands of three rows: which thumbnail (-1: none), how far it fades into the background, the weight of its brightest color
 uniform vec4 rect;        // x, y, width, height of the grid
 uniform vec2 viewport;    // width, height
 uniform float across;     // slots in a row
@@ -10,8 +10,9 @@ out vec2 inside;          // position in the thumbnail, in pixels
 flat out vec3 slot;       // its three numbers
 
 void main() {
-    slot = vec3(texelFetch(slots, ivec2(gl_InstanceID, 0), 0).r, texelFetch(slots, ivec2(gl_InstanceID, 1), 0).r,
-                texelFetch(slots, ivec2(gl_InstanceID, 2), 0).r);
+    int width = textureSize(slots, 0).x, band = 3 * (gl_InstanceID / width), column = gl_InstanceID % width;
+    slot = vec3(texelFetch(slots, ivec2(column, band), 0).r, texelFetch(slots, ivec2(column, band + 1), 0).r,
+                texelFetch(slots, ivec2(column, band + 2), 0).r);
     float row = floor((float(gl_InstanceID) + 0.5) / across);
     inside = vec2(gl_VertexID & 1, gl_VertexID >> 1) * side;
     vec2 at = (rect.xy + vec2(float(gl_InstanceID) - row * across, row) * pitch + inside) / viewport;

@@ -229,9 +229,12 @@ void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
 void HeatmapRenderer::draw_now(const GridDraw& d) const {
     set_style(grid_, d.style, d.rect);
     glUniform1i(grid_.uniform("atlas"), 0);
-    Matrix slots(3, d.slots.size());
-    for (int i = 0; i < isize(d.slots); ++i)
-        slots.col(i) << float(d.slots[i].index), d.slots[i].fade, d.slots[i].largest;
+    constexpr int kAcross = 1024;  // OpenGL 3.3 guarantees textures as wide
+    const int count = isize(d.slots), across = std::clamp(count, 1, kAcross);
+    Matrix slots = Matrix::Zero(3 * ((count + across - 1) / across), across);
+    for (int i = 0; i < count; ++i)
+        slots.block<3, 1>(3 * (i / across), i % across) << float(d.slots[i].index), d.slots[i].fade,
+            d.slots[i].largest;
     slots_ = Texture::of_values({&slots, 1});
     glUniform1i(grid_.uniform("slots"), 2);
     glUniform1i(grid_.uniform("t"), d.atlas.t);

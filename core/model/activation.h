@@ -24,6 +24,8 @@ const ActivationRow& activation_row(Activation activation);
 
 /// Return σ(x) = 1 / (1 + e^(−x)), and ln(1 + e^x), which does not overflow.
 inline float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+inline float silu_at(float x) { return x * sigmoid(x); }
+inline float silu_slope_at(float x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }
 inline float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }
 
 /// Apply an MLP's activation to x in place, or replace x by the derivative at x; `xielu`: of the layer.

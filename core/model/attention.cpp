@@ -158,7 +158,9 @@ void make_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows
 
 }  // namespace
 
-Index AttentionRule::key_width(Index d_head) const { return recurrence ? d_head + kKeyRates : d_head; }
+Index AttentionRule::key_width(Index d_head) const {
+    return !recurrence ? d_head : shares_vectors() ? d_head + heads : d_head + kKeyRates;
+}
 
 float AttentionRule::sink_score(int head) const {
     HEADLIGHT_CHECK(head >= 0 && head < isize(sinks));
@@ -267,8 +269,8 @@ void check_shapes(const AttentionRule& rule, const Rows& q, const Rows& k, const
                   const MatrixRef& z) {
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
                     (rule.changed.empty() || isize(rule.changed) == rule.heads));
-    HEADLIGHT_CHECK(q.cols() % rule.heads == 0 &&
-                    rule.key_width(q.cols() / rule.heads) * rule.kv_heads == k.cols() &&
+    HEADLIGHT_CHECK(q.cols() % rule.query_heads() == 0 &&
+                    rule.key_width(q.cols() / rule.query_heads()) * rule.key_heads() == k.cols() &&
                     k.rows() == v.rows() && rule.mask.keys == k.rows());
     HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && v.cols() % rule.kv_heads == 0 &&
                     z.cols() == v.cols() / rule.kv_heads * rule.heads &&
@@ -294,18 +296,20 @@ void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Ro
     check_shapes(rule, q, k, v, start, z);
     if (z.rows() == 0) return;  // an earlier pass supplied all rows
     const int n = narrow<int>(q.rows());
-    const Index d_head = q.cols() / rule.heads, d_key = rule.key_width(d_head), width = z.cols() / rule.heads;
+    const Index d_head = q.cols() / rule.query_heads(), d_key = rule.key_width(d_head),
+                width = z.cols() / rule.heads;
     const auto tiles = tile_places(rule, start, start + narrow<int>(z.rows()), n);
     Matrix sums(rule.changed.empty() ? 0 : isize(tiles), width);
     pool.run(isize(tiles), [&](int i) {
         const TilePlace at = tiles[i];
         const HeadRule::Z kind = z_of(rule, at.head);
         if (kind == HeadRule::Z::zero && !see) return;
-        const Index own = at.head * width, shared = rule.kv_head(at.head), rows = at.last - at.first;
-        const Rows keys = k.columns(shared * d_key, d_key), values = v.columns(shared * width, width);
+        const Index own = at.head * width, rows = at.last - at.first;
+        const Rows keys = k.columns(rule.key_head(at.head) * d_key, d_key),
+                   values = v.columns(rule.kv_head(at.head) * width, width);
         if (at.heads > 1)
             return attend_together(rule, at, q, keys, values, z.middleRows(at.first - start, 1), see);
-        const Rows queries = q.columns(at.head * d_head, d_head);
+        const Rows queries = q.columns(rule.query_head(at.head) * d_head, d_head);
         const PatternTile tile = make_tile(rule, at.head, queries, keys, at.first, at.last);
         if (see) see(tile);
         if (kind == HeadRule::Z::kept)

@@ -76,7 +76,8 @@ struct AttentionRule {
     /// (model/mixers/mixing.h).
     struct Recurrence {
         RecurrenceSpec::Kind kind = RecurrenceSpec::Kind::delta_rule;
-        std::vector<float> skip = {};  // [heads], D of a state space
+        std::vector<float> skip = {};   // [heads], D of a state space
+        std::vector<float> rates = {};  // [heads · d_head], by which Δ decays each component (selective)
     };
     std::optional<Recurrence> recurrence = {};
 
@@ -96,6 +97,13 @@ struct AttentionRule {
     bool is_softmax() const { return !recurrence; }
     /// Returns the width of a head's keys, given that of its queries.
     Index key_width(Index d_head) const;
+    /// Returns whether all heads read one row of q and one of k, in which each finds its own Δ.
+    bool shares_vectors() const { return recurrence && recurrence->kind == RecurrenceSpec::Kind::selective; }
+    /// Return how many heads of q and of k there are, and which one a head reads.
+    int query_heads() const { return shares_vectors() ? 1 : heads; }
+    int key_heads() const { return shares_vectors() ? 1 : kv_heads; }
+    int query_head(int head) const { return shares_vectors() ? 0 : head; }
+    int key_head(int head) const { return shares_vectors() ? 0 : kv_head(head); }
     bool is_recorded() const { return std::holds_alternative<RecordedPatterns>(source); }
     /// Returns [queries, keys] of a head's first queries with given weights (recorded, or frozen), or none.
     std::optional<ConstMatrixMap> given_pattern(int head) const {

@@ -40,16 +40,23 @@ struct AttentionGate {
 
 /// Describes a recurrence in place of softmax. What it makes of a text is a token × token matrix times the
 /// values, signed and lower triangular (model/mixers/mixing.h). delta_rule: gated delta net (Yang et al.
-/// 2025). state_space: Mamba-2 (Dao and Gu 2024). convolution: a short one of each channel (LFM2), whose tap
-/// s is a head that reads the token s places back.
+/// 2025). state_space: Mamba-2 (Dao and Gu 2024). selective: Mamba (Gu and Dao 2023), each of whose channels
+/// is a head with one value; all heads read the same q and k. convolution: a short one of each channel
+/// (LFM2), whose tap s is a head that reads the token s places back.
 struct RecurrenceSpec {
     bool operator==(const RecurrenceSpec&) const = default;
-    enum class Kind { delta_rule, state_space, convolution } kind = Kind::delta_rule;
+    enum class Kind { delta_rule, state_space, selective, convolution } kind = Kind::delta_rule;
     int key_heads = 1;         // of q and k as projected; each serves heads / key_heads neighbors
     int kernel = 4;            // q, k and v pass a convolution over so many tokens, the last one their own,
     bool kernel_bias = false;  // with a bias, and SiLU
     float strength = 1;        // delta_rule: the most that a token writes (2: OLMo hybrid)
+    int step_rank = 1;         // selective: width of the row that Δ of all heads is made of
+    /// selective: that row, q and k are divided by their root mean square, and multiplied by weights if they
+    /// have some (Jamba; not in Falcon Mamba).
+    enum class Norms { none, weighted, plain } norms = Norms::none;
+    float norm_eps = 0;  // of these norms
     bool is_state_space() const { return kind == Kind::state_space; }
+    bool is_selective() const { return kind == Kind::selective; }
     bool is_convolution() const { return kind == Kind::convolution; }
     float least_step = 0, largest_step = std::numeric_limits<float>::infinity();  // state_space: of Δ
 };

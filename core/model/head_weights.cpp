@@ -62,6 +62,8 @@ Index HeadWeights::number(HeadPart which) const {
 
 Linear HeadWeights::part(HeadPart which) const {
     if (spec_.recurrence && spec_.recurrence->is_convolution()) return all(which);  // taps share them
+    if (spec_.recurrence && spec_.recurrence->is_selective() && which != HeadPart::v)
+        return all(which);  // there is none: q and k are made of what all values become
     return all(which).columns(number(which) * width(which), width(which));
 }
 

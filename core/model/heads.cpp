@@ -94,6 +94,10 @@ double attention_products(const AttentionSpec& a, int d_model) {
     const double keys = a.makes_keys() ? double(a.kv_heads) * a.d_head : 0,
                  values = a.projects_values() ? double(a.kv_heads) * a.value_width() : 0,
                  read = double(a.heads) * a.d_head + keys + values, write = double(a.heads) * a.value_width();
+    if (a.recurrence && a.recurrence->is_selective()) {
+        const double heads = a.heads, states = a.recurrence->step_rank + 2.0 * a.d_head;
+        return 3 * heads + heads * (states + a.recurrence->step_rank) / d_model;
+    }
     if (!a.latent) return read + write;
     const double q = double(a.heads) * a.d_head, q_rank = a.latent->q_rank, kv_rank = a.latent->kv_rank,
                  up = kv_rank * a.heads * (a.latent->d_own(a.d_head) + a.value_width()) +
@@ -197,6 +201,7 @@ const char* mixer_name(const AttentionSpec& spec) {
     if (!spec.recurrence) return "attention";
     return spec.recurrence->kind == Kind::delta_rule    ? "delta net"
            : spec.recurrence->kind == Kind::state_space ? "state space"
+           : spec.recurrence->kind == Kind::selective   ? "selective state space"
                                                         : "convolution";
 }
 

@@ -187,8 +187,7 @@ Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, Bl
 /// the convolution reads them.
 QueryKeyValue recurrence_heads_of_passes(const Batch& b, const AttentionWeights& w, int l, const Matrix& x) {
     const AttentionSpec& spec = b.stack.layers[l].attention;
-    QueryKeyValue out{spare_matrix(x.rows(), Index{spec.heads} * spec.d_head),
-                      spare_matrix(x.rows(), spec.heads * Index{spec.d_head + kKeyRates}),
+    QueryKeyValue out{spare_matrix(x.rows(), query_columns(spec)), spare_matrix(x.rows(), key_columns(spec)),
                       spare_matrix(x.rows(), Index{spec.heads} * spec.value_width())};
     for (const PassInBatch& p : b.passes) {
         const Index before = std::min<Index>(recurrence_reach(spec), p.pass.n_past);

@@ -44,9 +44,12 @@ struct LatentWeights {
 /// Holds what a recurrence reads beside q, k and v (model/mixers/recurrence.h); channels: of q, k and v as
 /// projected.
 struct RecurrenceWeights {
-    Linear decay;                        // d_model → heads, before its softplus
-    Linear strength;                     // d_model → heads, before σ; absent in a state space
-    const float* decay_rate = nullptr;   // [heads], the rate
+    Linear decay;     // d_model → heads, before its softplus; selective: step_rank → heads
+    Linear strength;  // d_model → heads, before σ; absent in a state space
+    Linear states;    // selective: heads → step_rank + 2 · d_head, the row of Δ, k and q
+    Norm step_norm, key_norm,
+        query_norm;                      // [step_rank], [d_head], [d_head], of these (RecurrenceSpec::norms)
+    const float* decay_rate = nullptr;   // [heads], the rate; selective: [heads · d_head]
     const float* step_bias = nullptr;    // [heads], of decay
     const float* skip = nullptr;         // [heads], D of a state space
     const float* kernel = nullptr;       // [channels, kernel]: of q, k, v; of a state space v, k, q

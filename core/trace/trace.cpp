@@ -44,14 +44,14 @@ void check_held(bool held, const char* what) {
 }  // namespace
 
 Rows Trace::q(int block, int head) const {
-    return head_columns(attention(block).q, config().d_head(block), head);
+    return head_columns(attention(block).q, config().d_head(block), rule(block).query_head(head));
 }
 Rows Trace::k(int block, int head) const {
     return rated_keys(block, head).columns(0, config().d_head(block));
 }
 Rows Trace::rated_keys(int block, int head) const {
     const Index width = rule(block).key_width(config().d_head(block));
-    return head_columns(attention(block).k, narrow<int>(width), rule(block).kv_head(head));
+    return head_columns(attention(block).k, narrow<int>(width), rule(block).key_head(head));
 }
 Rows Trace::v(int block, int head) const {
     check_held(attention(block).v.rows() == key_count(block), "the values");

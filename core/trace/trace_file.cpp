@@ -25,9 +25,9 @@ struct TraceTensor {
     bool usual;
 };
 
-/// [keys, kv_heads · d_head]: keys of a recurrence, without their rates.
+/// [keys, heads of keys · d_head]: keys of a recurrence, without their rates.
 Matrix keys_without_rates(const Trace& trace, int block) {
-    const Index d = trace.config().d_head(block), heads = trace.config().heads(block);
+    const Index d = trace.config().d_head(block), heads = trace.rule(block).key_heads();
     Matrix out(trace.key_count(block), heads * d);
     for (int h = 0; h < heads; ++h) out.middleCols(h * d, d) = trace.k(block, h).all();
     return out;
@@ -94,7 +94,7 @@ private:
         if (t_.rule(block).is_softmax())
             by_head(in + "hook_k", a.k, d_head);
         else
-            computed(in + "hook_k", {a.k.rows(), t_.config().kv_heads(block), d_head}, false,
+            computed(in + "hook_k", {a.k.rows(), t_.rule(block).key_heads(), d_head}, false,
                      [&t = t_, block] { return keys_without_rates(t, block); });
         by_head(in + "hook_v", a.v, d_value);
         if (t_.has_scores(block)) by_cell(in + "hook_attn_scores", block, &Trace::scores, false);

@@ -29,7 +29,8 @@ def expected_of_hybrid(model, inputs, watch):
                     lambda m, x, y, i=i: mixed.__setitem__(i, x[0].detach().numpy())
                 )
     with torch.no_grad():
-        asked = {} if model.config.model_type == "mamba2" else {"output_attentions": True}
+        alone = model.config.model_type in ("mamba2", "mamba", "falcon_mamba")
+        asked = {} if alone else {"output_attentions": True}
         out = model(**inputs, **asked, output_hidden_states=True, use_cache=False)
     attentions = [p for p in getattr(out, "attentions", None) or [] if p is not None]
     want = {"logits": out.logits[0].numpy()}
@@ -38,10 +39,10 @@ def expected_of_hybrid(model, inputs, watch):
     for i, (at, kind) in enumerate(layers):
         if i in mixed:
             want[f"blocks.{i}.attn.hook_z"] = mixed[i].reshape(n, -1)
-        elif kind != "conv":
+        elif kind.endswith("full_attention") or kind == "attention":
             want[f"blocks.{i}.attn.hook_pattern"] = attentions.pop(0)[0].numpy()
         want[f"blocks.{i}.hook_attn_out"] = scale * added[i][0]
-        before = at - 1 if model.config.model_type == "mamba2" else at  # it leaves out embeddings
+        before = at - 1 if alone else at  # they leave out embeddings
         if before >= 0:
             want[f"blocks.{i}.hook_resid_pre"] = out.hidden_states[before][0].numpy()
     want["ln_final.hook_normalized"] = out.hidden_states[-1][0].numpy()

@@ -6,11 +6,13 @@ import numpy as np
 
 DELTA_NETS = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 STATE_SPACES = ("mamba2", "granitemoehybrid", "nemotron_h")
+SELECTIVE = ("mamba", "falcon_mamba", "jamba")
 CONVOLUTIONS = ("lfm2", "lfm2_moe")
-MIXERS = DELTA_NETS + STATE_SPACES + CONVOLUTIONS
+MIXERS = DELTA_NETS + STATE_SPACES + SELECTIVE + CONVOLUTIONS
 # Keys of configurations that the converter writes otherwise for these.
 OTHERWISE = {
     "mamba2": ("num_heads", "head_dim"),
+    "jamba": ("num_key_value_heads",),
     "granitemoehybrid": ("num_key_value_heads",),
     "nemotron_h": ("num_key_value_heads", "intermediate_size"),
     "gemma4_text": ("num_key_value_heads", "intermediate_size"),
@@ -28,6 +30,10 @@ def groups_of(config):
 
 
 def kinds_of(config):
+    if config["model_type"] == "jamba":
+        period, offset = config["attn_layer_period"], config["attn_layer_offset"]
+        layers = range(config["num_hidden_layers"])
+        return ["attention" if i % period == offset else "mamba" for i in layers]
     return config.get("layers_block_type") or config.get("layer_types")
 
 
@@ -46,6 +52,19 @@ def add_mixer(w, config):
         w.add_layer_norm_rms_eps(config["norm_eps"])
         if kind == "lfm2_moe":
             w.add_expert_weights_scale(config["routed_scaling_factor"])
+        return
+    if kind in SELECTIVE:
+        width = config["hidden_size"]
+        w.add_ssm_conv_kernel(first(config, "mamba_d_conv", "conv_kernel"))
+        w.add_ssm_state_size(first(config, "mamba_d_state", "state_size"))
+        w.add_ssm_time_step_rank(first(config, "mamba_dt_rank", "time_step_rank"))
+        w.add_ssm_inner_size(first(config, "mamba_expand", "expand") * width)
+        if kind == "jamba":
+            return add_key_heads(w, config)
+        w.add_head_count(0)
+        w.add_feed_forward_length(0)
+        w.add_layer_norm_rms_eps(config["layer_norm_epsilon"])
+        w.add_ssm_dt_b_c_rms(kind == "falcon_mamba")
         return
     if kind in DELTA_NETS:
         heads, width = config["linear_num_value_heads"], config["linear_value_head_dim"]
@@ -121,7 +140,11 @@ def delta_net(key, value, config):
 def mixer(key, value, config):
     if "feed_forward.experts" in key and config["model_type"] == "lfm2_moe":
         key = key.removeprefix("model.")
-    if key.endswith((".A_log", ".D")):
+    if config["model_type"] in SELECTIVE and key.endswith(".A_log"):
+        value = -np.exp(value)
+    elif config["model_type"] in SELECTIVE and key.endswith(".D"):
+        pass
+    elif key.endswith((".A_log", ".D")):
         value = (-np.exp(value) if key.endswith("A_log") else value)[:, None]
     elif key.endswith(("conv1d.weight", "conv.conv.weight")):
         value = value.reshape(value.shape[0], -1)

@@ -186,7 +186,7 @@ def add_rope(w, config, d_head):
 
 def sizes(config):
     """Width of a head, heads, and key/value heads."""
-    size = lambda *keys: next(config[k] for k in keys if k in config)
+    size = lambda *keys: next((config[k] for k in keys if k in config), 1)
     heads = size("num_attention_heads", "n_head", "n_heads", "num_heads")
     shared = config.get("num_key_value_heads") or heads
     if config["model_type"] == "falcon":

@@ -9,7 +9,7 @@ from random_sinks import granite
 HYBRIDS = tuple(
     """
     qwen3_next qwen3_5_text qwen3_5_moe_text olmo_hybrid bamba granitemoehybrid mamba2 nemotron_h
-    lfm2 lfm2_moe
+    lfm2 lfm2_moe mamba falcon_mamba jamba
 """.split()
 )
 
@@ -179,6 +179,72 @@ def make_mamba2(d):
         tie_word_embeddings=d.flag(),
         **d.ids,
     ), transformers.Mamba2ForCausalLM
+
+
+def selective(d):
+    """Sizes of a selective state space."""
+    return {
+        "expand": d.choice([1, 2]),
+        "state_size": d.choice([4, 8]),
+        "conv_kernel": d.choice([2, 4]),
+        "time_step_rank": d.choice(["auto", 5]),
+        "use_conv_bias": d.flag(),
+        "use_bias": d.flag(),
+    }
+
+
+def mamba_like(d, config_class, model_class, **more):
+    return config_class(
+        hidden_size=24,
+        num_hidden_layers=3,
+        vocab_size=97,
+        layer_norm_epsilon=d.choice([1e-5, 1e-3]),
+        tie_word_embeddings=d.flag(),
+        **selective(d),
+        **more,
+        **d.ids,
+    ), model_class
+
+
+def make_mamba(d):
+    return mamba_like(d, transformers.MambaConfig, transformers.MambaForCausalLM)
+
+
+def make_falcon_mamba(d):
+    return mamba_like(
+        d,
+        transformers.FalconMambaConfig,
+        transformers.FalconMambaForCausalLM,
+        mixer_rms_eps=d.choice([1e-6, 1e-3]),
+    )
+
+
+def make_jamba(d):
+    sizes = selective(d)
+    return llama_like(
+        d,
+        transformers.JambaConfig,
+        transformers.JambaForCausalLM,
+        hidden_size=24,
+        num_attention_heads=4,
+        num_key_value_heads=d.choice([1, 2, 4]),
+        head_dim=None,
+        num_hidden_layers=4,
+        attn_layer_period=d.choice([2, 3]),
+        attn_layer_offset=d.choice([0, 1]),
+        max_position_embeddings=512,
+        expert_layer_period=2,
+        expert_layer_offset=d.choice([0, 1]),
+        num_experts=d.choice([1, 4]),
+        num_experts_per_tok=2,
+        mamba_expand=sizes["expand"],
+        mamba_d_state=sizes["state_size"],
+        mamba_d_conv=sizes["conv_kernel"],
+        mamba_dt_rank=sizes["time_step_rank"],
+        mamba_conv_bias=sizes["use_conv_bias"],
+        mamba_proj_bias=sizes["use_bias"],
+        **d.ids,
+    )
 
 
 def make_nemotron_h(d):

@@ -77,6 +77,29 @@ def nemotron_h():
     ), transformers.NemotronHForCausalLM
 
 
+def jamba():
+    """Selective state spaces, each channel a head, around attention; experts in one layer."""
+    return transformers.JambaConfig(
+        vocab_size=620,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=3,
+        attn_layer_period=2,
+        attn_layer_offset=1,
+        expert_layer_period=2,
+        expert_layer_offset=1,
+        num_experts=4,
+        num_experts_per_tok=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        mamba_expand=1,
+        mamba_d_state=4,
+        mamba_dt_rank=3,
+        max_position_embeddings=128,
+        tie_word_embeddings=True,
+    ), transformers.JambaForCausalLM
+
+
 def lfm2():
     """Short convolutions around attention with norms of q and k."""
     return transformers.Lfm2Config(
@@ -143,7 +166,7 @@ def gemma4():
     ), transformers.Gemma4ForCausalLM
 
 
-MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, lfm2, gpt_oss, gemma4)}
+MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, jamba, lfm2, gpt_oss, gemma4)}
 
 
 def make(name):

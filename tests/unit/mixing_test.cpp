@@ -22,17 +22,19 @@ Matrix mixed_waves(Index rows, Index columns, float phase) {
 
 struct Mixed {
     AttentionRule rule;
-    Matrix q = mixed_waves(kMixedTokens, kMixedKey, 0.2f), k = Matrix(kMixedTokens, kMixedKey + kKeyRates),
+    Matrix q = mixed_waves(kMixedTokens, kMixedKey, 0.2f), k,
            v = mixed_waves(kMixedTokens, kMixedValue, 2.1f);
 
     explicit Mixed(RecurrenceSpec::Kind kind) {
         rule.mask = MaskPlan::make({}, {true, 0, 0}, std::vector<int>(kMixedTokens, 0));
         rule.scale = 0.7f;
-        rule.recurrence = AttentionRule::Recurrence{kind, {0.4f}};
+        rule.recurrence = AttentionRule::Recurrence{kind, {0.4f}, {0.1f, 0.9f, 0.3f, 0.0f, 0.6f, 0.2f}};
+        k.resize(kMixedTokens, rule.key_width(kMixedKey));
         k.leftCols(kMixedKey) = mixed_waves(kMixedTokens, kMixedKey, 0.9f) / 2;
         for (Index i = 0; i < kMixedTokens; ++i) {
+            k(i, k.cols() - 1) = 0.3f + 0.1f * float(i % 5);  // the strength, or Δ
+            if (rule.shares_vectors()) continue;
             k(i, kMixedKey + Index(KeyRate::decay)) = -0.1f - 0.2f * float(i % 3);
-            k(i, kMixedKey + Index(KeyRate::strength)) = 0.3f + 0.1f * float(i % 5);
         }
     }
     /// Runs the state S [d_head, d_value] over the text.
@@ -41,8 +43,10 @@ struct Mixed {
         Matrix state = Matrix::Zero(kMixedKey, kMixedValue), out(kMixedTokens, kMixedValue);
         for (Index t = 0; t < kMixedTokens; ++t) {
             const auto key = k.row(t).head(kMixedKey);
-            const float strength = k(t, kMixedKey + Index(KeyRate::strength));
-            state *= std::exp(k(t, kMixedKey + Index(KeyRate::decay)));
+            const float strength = k(t, k.cols() - 1);
+            if (!rule.shares_vectors()) state *= std::exp(k(t, kMixedKey + Index(KeyRate::decay)));
+            for (Index c = 0; rule.shares_vectors() && c < kMixedKey; ++c)
+                state.row(c) *= std::exp(-strength * rule.recurrence->rates[size_t(c)]);
             const Eigen::RowVectorXf written = delta ? Eigen::RowVectorXf(v.row(t) - key * state) : v.row(t);
             state += strength * key.transpose() * written;
             out.row(t) = rule.scale * q.row(t) * state;
@@ -57,8 +61,8 @@ struct Mixed {
     }
 };
 
-constexpr RecurrenceSpec::Kind kMixedKinds[] = {RecurrenceSpec::Kind::delta_rule,
-                                                RecurrenceSpec::Kind::state_space};
+constexpr RecurrenceSpec::Kind kMixedKinds[] = {
+    RecurrenceSpec::Kind::delta_rule, RecurrenceSpec::Kind::state_space, RecurrenceSpec::Kind::selective};
 
 }  // namespace
 
@@ -125,7 +129,7 @@ TEST_CASE("mixing: gradients by q, k, decay and strength are those of small chan
         constexpr Index kFirst = 20, kRows = 12, kFrom = 5, kCount = 27;  // queries 20 … 31, keys from 5 on
         const Matrix seed = mixed_waves(kRows, kCount, 0.4f);
         Matrix by_q = Matrix::Zero(kRows, kMixedKey), by_k = Matrix::Zero(kCount, m.k.cols());
-        mixing_vjp(m.rule, Rows(m.q), Rows(m.k), kFirst, kFrom, seed, by_q, by_k);
+        mixing_vjp(m.rule, 0, Rows(m.q), Rows(m.k), kFirst, kFrom, seed, by_q, by_k);
         const auto value = [&](const Matrix& q, const Matrix& k) {
             Matrix out(kRows, kCount);
             mixing_matrix(m.rule, 0, Rows(q), Rows(k), kFirst, kFrom, out);

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFamilies[] = {
     "gpt2",    "gpt_neox", "llama",      "gemma2",  "phi",          "opt",        "bloom", "qwen3",
     "mistral", "bert",     "modernbert", "albert",  "bart",         "marian",     "t5",    "distilbert",
-    "roberta", "electra",  "qwen2",      "mixtral", "qwen3_5_text", "nemotron_h", "lfm2"};
+    "roberta", "electra",  "qwen2",      "mixtral", "qwen3_5_text", "nemotron_h", "jamba", "lfm2"};
 constexpr int kTokens = 9;
 
 unsigned new_seed() {
@@ -216,7 +216,9 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
             if (row.kind == ChangeKind::positions && c.positions == PositionScheme::none) continue;
             if (row.kind == ChangeKind::ablate_expert && !c.layer_of(0).mlp.experts) continue;
             const int layer = int(random() % unsigned(c.stacks.back().depth())),
-                      head = int(random() % unsigned(c.heads(c.blocks() - 1)));
+                      count =
+                          std::min(c.heads(c.blocks() - 1), c.stacks.back().layers[layer].attention.heads),
+                      head = int(random() % unsigned(count));
             const LayerSpec& at = c.stacks.back().layers[layer];
             const bool softmax = row.kind == ChangeKind::score || row.kind == ChangeKind::temperature ||
                                  row.kind == ChangeKind::uniform || row.kind == ChangeKind::hard,

@@ -13,10 +13,10 @@
 namespace headlight {
 
 inline constexpr const char* kEveryFamily[] = {
-    "albert", "bart",    "bert",     "bloom", "distilbert", "electra",      "gemma2",
-    "gemma4", "gpt2",    "gpt_neox", "llama", "marian",     "mistral",      "modernbert",
-    "opt",    "phi",     "mixtral",  "qwen2", "qwen3",      "qwen3_5_text", "nemotron_h",
-    "lfm2",   "gpt_oss", "roberta",  "t5",    "vit"};
+    "albert", "bart", "bert",     "bloom",   "distilbert", "electra",      "gemma2",
+    "gemma4", "gpt2", "gpt_neox", "llama",   "marian",     "mistral",      "modernbert",
+    "opt",    "phi",  "mixtral",  "qwen2",   "qwen3",      "qwen3_5_text", "nemotron_h",
+    "jamba",  "lfm2", "gpt_oss",  "roberta", "t5",         "vit"};
 
 /// Returns another seed in each run, unless HEADLIGHT_SEED sets it.
 inline unsigned fresh_seed() {

@@ -65,7 +65,9 @@ std::string about_mixing(const Scene& s, const std::string& line) {
     if (r.kind == Kind::convolution)
         return "Short convolution: head " + std::to_string(s.head()) + " reads the token " +
                std::to_string(s.head()) + " back; its matrix times the values is z.";
-    const std::string name = r.kind == Kind::delta_rule ? "Gated delta net" : "State space",
+    const std::string name = r.kind == Kind::delta_rule  ? "Gated delta net"
+                             : r.kind == Kind::selective ? "Selective state space"
+                                                         : "State space",
                       made = r.kernel > 1 ? ", made of " + std::to_string(r.kernel) + " tokens each," : "";
     return name + ": its mixing matrix times the values" + made + " is z." + sums;
 }

@@ -146,9 +146,20 @@ void add_convolution(BlockWeights& out, const Model& model, int block, ThreadPoo
                 map_of_matrix("W_O", by(output.rows(), output.cols()), "the channel", output)};
 }
 
+/// Adds what all channels of a selective state space share (model/mixers/selective.h).
+void add_selective(BlockWeights& out, const Model& model, int block, ThreadPool& pool) {
+    const AttentionWeights& w = weights_of(model, block);
+    out.maps = {map_of_linear("W_V", "the head", w.v, true, pool),
+                map_of_linear("W_Δ, W_K, W_Q", "the component", w.recurrence.states, true, pool),
+                map_of_linear("Δ of heads", "the head", w.recurrence.decay, true, pool),
+                map_of_linear("W_O", "the head", w.o, false, pool)};
+}
+
 void add_attention(BlockWeights& out, const Model& model, AttentionHead head, ThreadPool& pool) {
     if (const auto& r = model.config.attention(head.block).recurrence; r && r->is_convolution())
         return add_convolution(out, model, head.block, pool);
+    if (const auto& r = model.config.attention(head.block).recurrence; r && r->is_selective())
+        return add_selective(out, model, head.block, pool);
     const HeadMatrices m = head_matrices(model, head);
     const std::string down = by(m.q.rows(), m.q.cols()), value_down = by(m.v.rows(), m.v.cols()),
                       up = by(m.o.rows(), m.o.cols());

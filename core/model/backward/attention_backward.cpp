@@ -178,7 +178,7 @@ struct HeadBackward {
                         by(r, i) = 0;
             multiply(transposed.block(one.tile_key, one.tile_row, one.keys, one.rows),
                      z.middleRows(one.packed_row, one.rows), dv.middleRows(one.key_row, one.keys), true);
-            mixing_vjp(rule, q, k, query, key, by, dq.middleRows(one.query_row, one.rows),
+            mixing_vjp(rule, head, q, k, query, key, by, dq.middleRows(one.query_row, one.rows),
                        dk.middleRows(one.key_row, one.keys));
         }
     }
@@ -221,6 +221,19 @@ Matrix spare_zeros(Index rows, Index cols) {
     return out;
 }
 
+/// Sums over the heads that share a vector, q or the first d_head columns of k; the others are each head's
+/// own.
+Matrix sum_of_all_heads(const AttentionRule& rule, Matrix all, Index d_head) {
+    const Index width = all.cols() / rule.heads, own = width - d_head;
+    Matrix out = spare_zeros(all.rows(), d_head + own * rule.heads);
+    for (int h = 0; h < rule.heads; ++h) {
+        out.leftCols(d_head) += all.middleCols(h * width, d_head);
+        out.middleCols(d_head + h * own, own) = all.middleCols(h * width + d_head, own);
+    }
+    leave_spare(std::move(all));
+    return out;
+}
+
 /// Sums over the query heads that share a key/value head: [keys, kv_heads · width].
 Matrix sum_shared(const AttentionRule& rule, Matrix all) {
     if (rule.heads == rule.kv_heads) return all;
@@ -230,6 +243,12 @@ Matrix sum_shared(const AttentionRule& rule, Matrix all) {
         out.middleCols(rule.kv_head(h) * width, width) += all.middleCols(h * width, width);
     leave_spare(std::move(all));
     return out;
+}
+
+void check_rows(const AttentionActivations& a, const GradientRows& queries, const GradientRows& keys,
+                const Matrix& by_z, Index width) {
+    HEADLIGHT_CHECK(by_z.rows() == queries.rows() && by_z.cols() == width && queries.tokens() == a.q.rows() &&
+                    keys.tokens() == a.k.rows() && queries.outputs() == keys.outputs());
 }
 
 /// Bounds how many outputs share one computation of a tile: their rows take a few megabytes.
@@ -243,42 +262,42 @@ int outputs_together(Index keys) {
 void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
                    const GradientRows& keys, AttentionGradients& out, const SeeGradient& see) {
     const AttentionRule& rule = *a.rule;
-    const Index width = a.q.cols() / rule.heads, d_key = rule.key_width(width),
-                d_value = a.v.cols() / rule.kv_heads;
-    HEADLIGHT_CHECK(out.z.rows() == queries.rows() && out.z.cols() == d_value * rule.heads &&
-                    queries.tokens() == a.q.rows() && keys.tokens() == a.k.rows() &&
-                    queries.outputs() == keys.outputs());
-    out.q = spare_zeros(out.z.rows(), a.q.cols());
-    Matrix dk = spare_zeros(keys.rows(), d_key * rule.heads), dv = spare_zeros(keys.rows(), out.z.cols()),
+    const Index width = a.q.cols() / rule.query_heads(), d_key = rule.key_width(width),
+                d_rated = rated_width(rule, width), d_value = a.v.cols() / rule.kv_heads;
+    check_rows(a, queries, keys, out.z, d_value * rule.heads);
+    out.q = spare_zeros(out.z.rows(), width * rule.heads);
+    Matrix dk = spare_zeros(keys.rows(), d_rated * rule.heads), dv = spare_zeros(keys.rows(), out.z.cols()),
            dz = spare_matrix(out.z.rows(), out.z.cols());
     dz = out.z;
-    // same tiles for all outputs: results do not depend on the number of threads
     const KeyRange hull = queries.hull();
-    const int together = outputs_together(a.k.rows()), shares = (queries.outputs() + together - 1) / together;
+    const int together = outputs_together(a.k.rows()),  // the same tiles whatever the number of threads
+        shares = (queries.outputs() + together - 1) / together;
     pool.run(shares * rule.heads, [&](int i) {
         const int head = i % rule.heads, first = i / rule.heads * together;
-        const Index own = head * width, shared = rule.kv_head(head);
-        const Rows q = a.q.columns(own, width), k = a.k.columns(shared * d_key, d_key);
+        const Rows q = a.q.columns(rule.query_head(head) * width, width),
+                   k = a.k.columns(rule.key_head(head) * d_key, d_key);
         HeadBackward back{rule,
                           head,
                           q,
                           k,
-                          a.v.columns(shared * d_value, d_value),
+                          a.v.columns(rule.kv_head(head) * d_value, d_value),
                           queries,
                           keys,
                           first,
                           std::min(queries.outputs(), first + together),
                           dz.middleCols(head * d_value, d_value),
-                          out.q.middleCols(own, width),
-                          dk.middleCols(head * d_key, d_key),
+                          out.q.middleCols(head * width, width),
+                          dk.middleCols(head * d_rated, d_rated),
                           dv.middleCols(head * d_value, d_value)};
         back.undo_ablation();
         show_pattern(pool, rule, head, q, k, hull.begin, hull.end,
                      [&](const PatternTile& tile) { back.propagate(tile, see); });
     });
     leave_spare(std::move(dz));
-    out.k = sum_shared(rule, std::move(dk));
     out.v = sum_shared(rule, std::move(dv));
+    out.k = rule.shares_vectors() ? sum_of_all_heads(rule, std::move(dk), width)
+                                  : sum_shared(rule, std::move(dk));
+    if (rule.shares_vectors()) out.q = sum_of_all_heads(rule, std::move(out.q), width);
 }
 
 }  // namespace headlight

@@ -104,7 +104,7 @@ private:
                 mask = MaskPlan::make(intervention_.mask, {stack_.causal, spec.window, spec.chunk},
                                       sentences_, cancel_);
             rule = make(spec, mask, positions_, position_bias(layer), disentangled(layer), sinks,
-                        weights_.layers[layer].self.recurrence.skip);
+                        weights_.layers[layer].self.recurrence);
         }
         return with_changes(rule, first_block_ + layer, own);
     }
@@ -112,12 +112,12 @@ private:
         const AttentionSpec& spec = *stack_.layers[layer].cross;
         auto& rule =
             rules_[{kCross, spec.score_scale(), spec.cap, spec.heads, spec.kv_heads, nullptr, nullptr}];
-        if (!rule) rule = make(spec, MaskPlan::full(queries_, source_rows_), {}, {}, {}, nullptr, nullptr);
+        if (!rule) rule = make(spec, MaskPlan::full(queries_, source_rows_), {}, {}, {}, nullptr, {});
         return with_changes(rule, first_block_ + stack_.depth() + layer, kCross);
     }
     static Shared make(const AttentionSpec& spec, MaskPlan mask, const PositionIds& positions,
                        const PositionBias& bias, DisentangledBias disentangled, const float* sinks,
-                       const float* skip) {
+                       const RecurrenceWeights& recurrence) {
         AttentionRule rule;
         rule.mask = std::move(mask);
         rule.positions = positions;
@@ -128,8 +128,11 @@ private:
         rule.heads = spec.heads;
         rule.kv_heads = spec.kv_heads;
         if (sinks) rule.sinks.assign(sinks, sinks + spec.heads);
-        if (spec.recurrence) rule.recurrence = AttentionRule::Recurrence{spec.recurrence->kind, {}};
-        if (skip) rule.recurrence->skip.assign(skip, skip + spec.heads);
+        if (spec.recurrence) rule.recurrence = AttentionRule::Recurrence{.kind = spec.recurrence->kind};
+        if (const float* skip = recurrence.skip) rule.recurrence->skip.assign(skip, skip + spec.heads);
+        if (rule.shares_vectors())
+            rule.recurrence->rates.assign(recurrence.decay_rate,
+                                          recurrence.decay_rate + Index{spec.heads} * spec.d_head);
         return std::make_shared<const AttentionRule>(std::move(rule));
     }
     Shared with_changes(const Shared& rule, int block, OwnMask own);

@@ -57,7 +57,7 @@ Status complete_experts(const Gguf& file, const std::string& prefix, const std::
         if (scale != 0) experts.scale = float(scale);
         experts.alternating = false;
     }
-    if (!has_experts && (routes || (count.is_number() && count > 0)))
+    if (!has_experts && (routes || (count.is_number() && count > 1)))
         return unread_experts(prefix + "expert_count", count, c, name);
     return success();
 }

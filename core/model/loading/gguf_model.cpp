@@ -100,7 +100,9 @@ constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"rope.scaling.yarn_ext_factor", ""},
     {"rope.scaling.yarn_attn_factor", ""},
     {"rope.scaling.yarn_log_multiplier", " deepseek2 "},
-    {"ssm.state_size", " qwen3next qwen35 qwen35moe granitehybrid nemotron_h nemotron_h_moe mamba2 "},
+    {"ssm.state_size",
+     " qwen3next qwen35 qwen35moe granitehybrid nemotron_h nemotron_h_moe mamba2 mamba jamba "},
+    {"ssm.dt_b_c_rms", " mamba "},
 };
 
 /// Refuses a key that changes what is computed and that the architecture is read without.

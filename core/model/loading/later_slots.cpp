@@ -14,7 +14,9 @@ using W = const TensorOwner&;
 /// Returns the shape of a vector, or a norm, of what readers of a layer's rows have apart.
 TensorShape apart_of(C c, L l) { return TensorShape{l.mlp.experts && l.mlp.experts->apart ? c.d_model : 0}; }
 
-bool is_state_space(L l) { return l.attention.recurrence && l.attention.recurrence->is_state_space(); }
+using Kind = RecurrenceSpec::Kind;
+bool mixes_by(L l, Kind kind) { return l.attention.recurrence && l.attention.recurrence->kind == kind; }
+bool is_selective(L l) { return mixes_by(l, Kind::selective); }
 
 /// Returns the shape of a matrix of a recurrence that makes one number for each head.
 TensorShape rates_of(C c, L l, bool present) {
@@ -24,7 +26,13 @@ TensorShape rates_of(C c, L l, bool present) {
 bool has_rates(L l) { return l.attention.recurrence && !l.attention.recurrence->is_convolution(); }
 
 /// Returns the shape of what a recurrence has for each head.
-TensorShape each_head_of(L l) { return TensorShape{has_rates(l) ? l.attention.heads : 0}; }
+TensorShape each_head_of(L l, bool present) { return TensorShape{present ? l.attention.heads : 0}; }
+
+/// Returns the shape of a norm of a selective state space's steps, keys or queries.
+TensorShape state_norm_of(L l, int64_t width) {
+    const bool weighted = is_selective(l) && l.attention.recurrence->norms == RecurrenceSpec::Norms::weighted;
+    return TensorShape{weighted ? width : 0};
+}
 
 // Follows the order of Slot, from Slot::router on.
 const SlotRow kLaterSlots[] = {
@@ -117,17 +125,26 @@ const SlotRow kLaterSlots[] = {
          return TensorShape{gate.norms == 0 ? 0 : gate.norm_after ? z : z / gate.norms};
      },
      [](W w) -> const float*& { return w.layer->self.gate_norm; }},
-    {Slot::decay, OwnedBy::layer, [](C c, S, L l) { return rates_of(c, l, has_rates(l)); },
+    {Slot::decay, OwnedBy::layer,
+     [](C c, S, L l) {
+         return is_selective(l) ? TensorShape{l.attention.heads, l.attention.recurrence->step_rank, true}
+                                : rates_of(c, l, has_rates(l));
+     },
      [](W w) -> Linear& { return w.layer->self.recurrence.decay; }},
     {Slot::strength, OwnedBy::layer,
-     [](C c, S, L l) { return rates_of(c, l, has_rates(l) && !is_state_space(l)); },
+     [](C c, S, L l) { return rates_of(c, l, mixes_by(l, Kind::delta_rule)); },
      [](W w) -> Linear& { return w.layer->self.recurrence.strength; }},
-    {Slot::decay_rate, OwnedBy::layer, [](C, S, L l) { return each_head_of(l); },
+    {Slot::decay_rate, OwnedBy::layer,
+     [](C, S, L l) {
+         return is_selective(l) ? TensorShape{l.attention.heads, l.attention.d_head}
+                                : each_head_of(l, has_rates(l));
+     },
      [](W w) -> const float*& { return w.layer->self.recurrence.decay_rate; }},
-    {Slot::step_bias, OwnedBy::layer, [](C, S, L l) { return each_head_of(l); },
+    {Slot::step_bias, OwnedBy::layer,
+     [](C, S, L l) { return each_head_of(l, has_rates(l) && !is_selective(l)); },
      [](W w) -> const float*& { return w.layer->self.recurrence.step_bias; }},
     {Slot::skip, OwnedBy::layer,
-     [](C, S, L l) { return is_state_space(l) ? each_head_of(l) : TensorShape{}; },
+     [](C, S, L l) { return each_head_of(l, mixes_by(l, Kind::state_space) || is_selective(l)); },
      [](W w) -> const float*& { return w.layer->self.recurrence.skip; }},
     {Slot::mixer_kernel, OwnedBy::layer,
      [](C, S, L l) {
@@ -142,6 +159,22 @@ const SlotRow kLaterSlots[] = {
                                     : TensorShape{};
      },
      [](W w) -> const float*& { return w.layer->self.recurrence.kernel_bias; }},
+    {Slot::mixer_states, OwnedBy::layer,
+     [](C, S, L l) {
+         const AttentionSpec& a = l.attention;
+         return is_selective(l) ? TensorShape{a.recurrence->step_rank + 2 * int64_t{a.d_head}, a.heads}
+                                : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->self.recurrence.states; }},
+    {Slot::step_norm, OwnedBy::layer,
+     [](C, S, L l) {
+         return state_norm_of(l, l.attention.recurrence ? l.attention.recurrence->step_rank : 0);
+     },
+     [](W w) -> Norm& { return w.layer->self.recurrence.step_norm; }},
+    {Slot::key_norm, OwnedBy::layer, [](C, S, L l) { return state_norm_of(l, l.attention.d_head); },
+     [](W w) -> Norm& { return w.layer->self.recurrence.key_norm; }},
+    {Slot::query_norm, OwnedBy::layer, [](C, S, L l) { return state_norm_of(l, l.attention.d_head); },
+     [](W w) -> Norm& { return w.layer->self.recurrence.query_norm; }},
 };
 
 }  // namespace

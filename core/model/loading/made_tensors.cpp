@@ -106,6 +106,9 @@ void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole
         into.q = whole.columns(0, spec.value_width());
         into.gate = whole.columns(spec.value_width(), spec.value_width());
         into.v = whole.columns(2 * spec.value_width(), spec.value_width());
+    } else if (spec.recurrence->is_selective()) {
+        into.v = whole.columns(0, values);
+        into.gate = whole.columns(values, values);
     } else if (slot == Slot::mixer_rates) {
         rates.strength = part_of_groups(store, whole, 0, heads / groups, groups);
         rates.decay = part_of_groups(store, whole, heads / groups, heads / groups, groups);
@@ -215,7 +218,9 @@ Result<const float*> recurrence_vector(WeightStore& store, Slot slot, Stored sto
     const RecurrenceChannels channels = RecurrenceChannels::of(spec);
     const int64_t width = of_channels ? spec.recurrence->kernel : 1,
                   first = of_channels ? channels.first_v * width : 0,
-                  count = of_channels ? channels.count() * width : spec.heads,
+                  count = of_channels                       ? channels.count() * width
+                          : spec.recurrence->is_selective() ? int64_t{spec.heads} * spec.d_head
+                                                            : spec.heads,
                   own = (count - first) / spec.heads;
     float* const out = store.make(count);
     std::copy_n(values, count, out);

@@ -69,6 +69,20 @@ void add_recurrence(TableRows& rows, const ModelConfig& c, const AttentionSpec& 
         rows.matrix(kPart, of + "output", a.value_width(), c.d_model, a.output_bias);
         return;
     }
+    if (r.is_selective()) {
+        rows.matrix(kPart, of + "value, gate", c.d_model, a.heads, a.bias, 2);
+        rows.table(kPart, of + "convolution", a.heads, r.kernel);
+        if (r.kernel_bias) rows.vector(kPart, of + "convolution bias", a.heads);
+        rows.matrix(kPart, of + "step, key, query", a.heads, r.step_rank + 2 * int64_t{a.d_head}, false);
+        rows.matrix(kPart, of + "step of heads", r.step_rank, a.heads, true);
+        rows.table(kPart, of + "rates of decay", a.heads, a.d_head);
+        rows.vector(kPart, of + "skip", a.heads);
+        if (r.norms == RecurrenceSpec::Norms::weighted)
+            rows.vector(ModelPart::norm, of + "norms of step, key, query",
+                        r.step_rank + 2 * int64_t{a.d_head});
+        rows.matrix(kPart, of + "output", a.heads, c.d_model, a.output_bias);
+        return;
+    }
     const int64_t keys = int64_t{r.key_heads} * a.d_head, values = int64_t{a.heads} * a.value_width(),
                   channels = 2 * keys + values;
     const bool state_space = r.kind == RecurrenceSpec::Kind::state_space;

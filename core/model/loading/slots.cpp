@@ -13,13 +13,16 @@ using S = const StackConfig&;
 using L = const LayerSpec&;
 using W = const TensorOwner&;
 
+bool is_convolution(L l) { return l.attention.recurrence && l.attention.recurrence->is_convolution(); }
+/// Returns whether q and k are made of what v becomes, not of the block's input.
+bool is_selective(const AttentionSpec& a) { return a.recurrence && a.recurrence->is_selective(); }
+
 int64_t width_of_q(const AttentionSpec& a) {
+    if (is_selective(a)) return 0;
     return int64_t{a.recurrence ? a.recurrence->key_heads : a.heads} * a.d_head;
 }
-bool is_convolution(L l) { return l.attention.recurrence && l.attention.recurrence->is_convolution(); }
-
 int64_t width_of_k(const AttentionSpec& a) {
-    if (a.recurrence && a.recurrence->is_convolution()) return 0;
+    if (a.recurrence && (a.recurrence->is_convolution() || is_selective(a))) return 0;
     return int64_t{a.recurrence ? a.recurrence->key_heads : a.kv_heads} * a.d_head;
 }
 int64_t width_of_v(const AttentionSpec& a) { return int64_t{a.kv_heads} * a.value_width(); }
@@ -137,7 +140,9 @@ const SlotRow kSlots[] = {
     {Slot::qkv,
      OwnedBy::layer,
      [](C c, S, L l) {
-         return is_convolution(l) ? TensorShape{} : read_of(c, l.attention, channels_of(l.attention));
+         return is_convolution(l) || is_selective(l.attention)
+                    ? TensorShape{}
+                    : read_of(c, l.attention, channels_of(l.attention));
      },
      {}},
     {Slot::q_gate,
@@ -161,7 +166,7 @@ const SlotRow kSlots[] = {
      OwnedBy::layer,
      [](C c, S, L l) {
          const auto& r = l.attention.recurrence;
-         return r && !r->is_state_space() && !is_convolution(l)
+         return r && r->kind == RecurrenceSpec::Kind::delta_rule
                     ? TensorShape{2 * int64_t{l.attention.heads}, c.d_model}
                     : TensorShape{};
      },

@@ -11,11 +11,12 @@ namespace headlight {
 
 /// Names what a tensor is. Fused ones hold several: qkv holds q, k and v; gate_up holds gate and up.
 /// q_gate: q of each head, then its gate. mixer_in: q, k, v, the gate and the scores of decay of a
-/// recurrence; mixer_rates: scores of strength and decay. added_tables: their rows 0 are added to every type;
-/// joined_tables: theirs are joined to every embedding.
-/// layer_table holds the vectors of all layers, one beside the other; layer_project likewise. …_reads:
-/// weights by which a reader multiplies a layer's rows. xielu_…: the parameters of that activation.
-/// attn_scale and mlp_scale multiply rows of o and down.
+/// recurrence; mixer_rates: scores of strength and decay; mixer_states: the row of steps, k and q of a
+/// selective one, step_norm, key_norm and query_norm: their norms. added_tables: their rows 0 are added to
+/// every type; joined_tables: theirs are joined to every embedding. layer_table holds the vectors of all
+/// layers, one beside the other; layer_project likewise. …_reads: weights by which a reader multiplies a
+/// layer's rows. xielu_…: the parameters of that activation. attn_scale and mlp_scale multiply rows of o and
+/// down.
 enum class Slot {
     token_embedding,
     position_embedding,
@@ -109,6 +110,10 @@ enum class Slot {
     skip,
     mixer_kernel,
     mixer_kernel_bias,
+    mixer_states,
+    step_norm,
+    key_norm,
+    query_norm,
 };
 
 /// Gives the size that a configuration calls for. out 0: the model has no such tensor; in 0: a vector.

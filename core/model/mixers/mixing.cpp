@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "base/cast.h"
@@ -97,14 +98,83 @@ void apply_rates(const RatedKeys& keys, Index first, Index first_key, MatrixRef 
     }
 }
 
+/// Adds D to the diagonal.
+void add_skip(const AttentionRule& rule, int head, Index first, Index first_key, MatrixRef out) {
+    for (Index i = 0; i < out.rows(); ++i)
+        if (const Index own = first + i - first_key; own >= 0 && own < out.cols())
+            out(i, own) += rule.recurrence->skip[size_t(head)];
+}
+
 void state_space_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k,
                         const RatedKeys& keys, Index first, Index first_key, MatrixRef out) {
     const Matrix scaled = q.middleRows(first, out.rows()) * rule.scale;
     multiply_keys(scaled, k.columns(0, keys.width), narrow<int>(first_key), out);
     apply_rates(keys, first, first_key, out);
-    for (Index i = 0; i < out.rows(); ++i)
-        if (const Index own = first + i - first_key; own >= 0 && own < out.cols())
-            out(i, own) += rule.recurrence->skip[size_t(head)];
+    add_skip(rule, head, first, first_key, out);
+}
+
+/// Holds the keys [first, first + count) that all heads share, with Δ and rates of decay of one.
+struct SteppedKeys {
+    Matrix rows;   // [count, d_head]
+    Vector steps;  // [count], Δ
+    Eigen::Map<const Eigen::ArrayXf> rates;
+
+    SteppedKeys(const AttentionRule& rule, int head, const Rows& k, Index width, Index first, Index count)
+        : rows(k.columns(0, width).middleRows(first, count)),
+          steps(k.columns(width + head, 1).middleRows(first, count)),
+          rates(rule.recurrence->rates.data() + head * width, width) {}
+    const float* of(Index key) const { return rows.row(key).data(); }
+    /// e^{−A Δ} of each component.
+    Eigen::ArrayXf decay(Index key) const { return (-steps[key] * rates).exp(); }
+};
+
+/// r ← decay ∘ r.
+void decay_components(States& s, const Eigen::ArrayXf& decay, Index from) {
+    const Index count = s.r.cols() - from;
+    for (Index c = 0; c < s.r.rows(); ++c) {
+        float* const own = s.r.row(c).data() + from;
+        for (Index i = 0; i < count; ++i) own[i] *= decay[c];
+    }
+}
+
+void selective_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k, Index first,
+                      Index first_key, MatrixRef out) {
+    const SteppedKeys keys(rule, head, k, q.cols(), first_key, out.cols());
+    States s(q.cols(), out.rows(), first);
+    out.setZero();
+    walk_back(q, rule.scale, s, first_key, out.cols(), [&](Index key, Index from) {
+        s.multiply(keys.of(key), from);
+        for (Index i = from; i < out.rows(); ++i) out(i, key) = keys.steps[key] * s.products[size_t(i)];
+        decay_components(s, keys.decay(key), from);
+    });
+    add_skip(rule, head, first, first_key, out);
+}
+
+/// Propagates through a selective state space of a few queries; by_k: [keys, d_head + 1], Δ last.
+void selective_vjp(const AttentionRule& rule, int head, const Rows& q, const Rows& k, Index first,
+                   Index first_key, ConstMatrixRef by, MatrixRef by_q, MatrixRef by_k) {
+    const Index d = q.cols(), queries = by.rows(), count = by.cols();
+    const SteppedKeys keys(rule, head, k, d, first_key, count);
+    States s(d, queries, first);
+    std::vector<Matrix> before(static_cast<size_t>(count));  // r as it comes to each key
+    walk_back(q, rule.scale, s, first_key, count, [&](Index key, Index from) {
+        before[size_t(key)] = s.r;
+        decay_components(s, keys.decay(key), from);
+    });
+    Matrix back = Matrix::Zero(d, queries);  // gradient by r behind a key
+    for (Index key = 0; key < count; ++key) {
+        const Eigen::Map<const Vector> own(keys.of(key), d);
+        const Vector decay = keys.decay(key).matrix();
+        const float step = keys.steps[key];
+        for (Index i = s.from(first_key + key); i < queries; ++i) {
+            const auto r = before[size_t(key)].col(i);
+            const Vector decayed = back.col(i).cwiseProduct(decay);
+            by_k(key, d) += by(i, key) * r.dot(own) - decayed.cwiseProduct(r).dot(keys.rates.matrix());
+            by_k.row(key).head(d) += by(i, key) * step * r.transpose();
+            back.col(i) = decayed + by(i, key) * step * own;
+            if (first + i == first_key + key) by_q.row(i) += rule.scale * back.col(i).transpose();
+        }
+    }
 }
 
 /// Puts a 1 at the key `back` places before each query.
@@ -173,29 +243,38 @@ void state_space_vjp(const AttentionRule& rule, const Rows& q, const RatedKeys& 
 
 void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                    int first_key, MatrixRef out) {
-    HEADLIGHT_CHECK(rule.recurrence && k.cols() == q.cols() + kKeyRates &&
+    HEADLIGHT_CHECK(rule.recurrence && k.cols() == rule.key_width(q.cols()) &&
                     first_key + out.cols() <= k.rows() && first + out.rows() <= q.rows());
-    if (rule.recurrence->kind == RecurrenceSpec::Kind::convolution)
-        return tap_matrix(head, first, first_key, out);
+    const RecurrenceSpec::Kind kind = rule.recurrence->kind;
+    if (kind == RecurrenceSpec::Kind::convolution) return tap_matrix(head, first, first_key, out);
+    if (kind == RecurrenceSpec::Kind::selective)
+        return selective_matrix(rule, head, q, k, first, first_key, out);
     const RatedKeys keys(k, first_key, out.cols());
-    if (rule.recurrence->kind == RecurrenceSpec::Kind::state_space)
+    if (kind == RecurrenceSpec::Kind::state_space)
         return state_space_matrix(rule, head, q, k, keys, first, first_key, out);
     out.setZero();
     delta_matrix(rule.scale, q, keys, first, first_key, out);
 }
 
-void mixing_vjp(const AttentionRule& rule, const Rows& q, const Rows& k, int first, int first_key,
+void mixing_vjp(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first, int first_key,
                 ConstMatrixRef by_matrix, MatrixRef by_q, MatrixRef by_k) {
-    HEADLIGHT_CHECK(rule.recurrence && by_matrix.cols() == by_k.rows() && by_matrix.rows() == by_q.rows());
-    if (rule.recurrence->kind == RecurrenceSpec::Kind::convolution) return;  // it does not depend on them
-    const RatedKeys keys(k, first_key, by_matrix.cols());
-    if (rule.recurrence->kind == RecurrenceSpec::Kind::state_space)
-        return state_space_vjp(rule, q, keys, first, first_key, by_matrix, by_q, by_k);
-    constexpr Index kQueries = 8;  // memory: keys · d_head · queries
+    HEADLIGHT_CHECK(rule.recurrence && by_matrix.cols() == by_k.rows() && by_matrix.rows() == by_q.rows() &&
+                    by_k.cols() == rated_width(rule, q.cols()));
+    const RecurrenceSpec::Kind kind = rule.recurrence->kind;
+    if (kind == RecurrenceSpec::Kind::convolution) return;  // it does not depend on them
+    constexpr Index kQueries = 8;                           // memory: keys · d_head · queries
+    std::optional<RatedKeys> rated;
+    if (kind != RecurrenceSpec::Kind::selective) rated.emplace(k, first_key, by_matrix.cols());
     for (Index at = 0; at < by_matrix.rows(); at += kQueries) {
         const Index count = std::min(kQueries, by_matrix.rows() - at);
-        delta_vjp(rule.scale, q, keys, first + at, first_key, by_matrix.middleRows(at, count),
-                  by_q.middleRows(at, count), by_k);
+        const auto by = by_matrix.middleRows(at, count);
+        auto own_q = by_q.middleRows(at, count);
+        if (!rated)
+            selective_vjp(rule, head, q, k, first + at, first_key, by, own_q, by_k);
+        else if (kind == RecurrenceSpec::Kind::state_space)
+            state_space_vjp(rule, q, *rated, first + at, first_key, by, own_q, by_k);
+        else
+            delta_vjp(rule.scale, q, *rated, first + at, first_key, by, own_q, by_k);
     }
 }
 

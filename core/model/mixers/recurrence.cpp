@@ -8,7 +8,9 @@
 #include "base/check.h"
 #include "model/activation.h"
 #include "model/backward/vector_jacobian.h"
+#include "model/mixers/channel_convolution.h"
 #include "model/mixers/mixing.h"
+#include "model/mixers/selective.h"
 #include "model/mixers/short_convolution.h"
 
 namespace headlight {
@@ -37,26 +39,6 @@ Projected projected(const AttentionWeights& w, const RecurrenceChannels& of, Con
     apply_linears(pool, x, products);
     return out;
 }
-
-/// conv(x)_t = Σ_s kernel_s x_{t + s − kernel + 1} + b, with 0 before the first row; of the rows from `first`
-/// on.
-Matrix convolved(const RecurrenceSpec& spec, const RecurrenceWeights& w, const Matrix& x, Index first) {
-    const Index channels = x.cols(), kernel = spec.kernel;
-    Matrix out(x.rows() - first, channels);
-    for (Index t = first; t < x.rows(); ++t) {
-        auto row = out.row(t - first);
-        for (Index c = 0; c < channels; ++c) row[c] = w.kernel_bias ? w.kernel_bias[c] : 0;
-        for (Index s = 0; s < kernel; ++s) {
-            const Index from = t + s - kernel + 1;
-            if (from < 0) continue;
-            for (Index c = 0; c < channels; ++c) row[c] += w.kernel[c * kernel + s] * x(from, c);
-        }
-    }
-    return out;
-}
-
-float silu(float x) { return x * sigmoid(x); }
-float silu_slope(float x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }
 
 /// Returns by what a head's q or k is multiplied: 1 / length in the delta rule.
 float unit(Kind kind, const Eigen::RowVectorXf& y) {
@@ -91,7 +73,7 @@ void put_keys(const AttentionSpec& spec, const RecurrenceWeights& w, const Eigen
 
 /// SiLU of a token's channels, each head of q or k as a unit where the rule has it so.
 Eigen::RowVectorXf units_of(const AttentionSpec& spec, ConstRowRef channels) {
-    Eigen::RowVectorXf out = channels.unaryExpr(&silu);
+    Eigen::RowVectorXf out = channels.unaryExpr(&silu_at);
     for (Index first = 0; first < out.size(); first += spec.d_head)
         out.segment(first, spec.d_head) *= unit(spec.recurrence->kind, out.segment(first, spec.d_head));
     return out;
@@ -109,12 +91,12 @@ Eigen::RowVectorXf shared_sum(const AttentionSpec& spec, ConstRowRef by_heads, I
 void units_vjp(const AttentionSpec& spec, ConstRowRef channels, Eigen::Ref<Eigen::RowVectorXf> by) {
     for (Index first = 0; first < by.size(); first += spec.d_head) {
         auto own = by.segment(first, spec.d_head);
-        const Eigen::RowVectorXf y = channels.segment(first, spec.d_head).unaryExpr(&silu);
+        const Eigen::RowVectorXf y = channels.segment(first, spec.d_head).unaryExpr(&silu_at);
         const float by_length = unit(spec.recurrence->kind, y);
         if (spec.recurrence->kind == Kind::delta_rule)
             own = by_length * (own - by_length * by_length * own.dot(y) * y).eval();
     }
-    by.array() *= channels.unaryExpr(&silu_slope).array();
+    by.array() *= channels.unaryExpr(&silu_slope_at).array();
 }
 
 }  // namespace
@@ -125,6 +107,7 @@ RecurrenceChannels RecurrenceChannels::of(const AttentionSpec& spec) {
                   values = int64_t{spec.heads} * spec.value_width();
     if (r.kind == Kind::state_space) return {keys, keys, values, values + keys, values, 0};
     if (r.kind == Kind::convolution) return {spec.value_width(), 0, spec.value_width(), 0, 0, 0};
+    if (r.kind == Kind::selective) return {0, 0, values, 0, 0, 0};
     return {keys, keys, values, 0, keys, 2 * keys};
 }
 
@@ -132,12 +115,13 @@ QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights
                                Index before, ThreadPool& pool) {
     const RecurrenceSpec& r = *spec.recurrence;
     if (r.is_convolution()) return tap_heads(spec, w, x, pool);
+    if (r.is_selective()) return selective_heads(spec, w, x, before, pool);
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
     const Projected p = projected(w, of, x, pool);
     const Matrix y = convolved(r, w.recurrence, p.channels, before);
     const Index d = spec.d_head, shared = spec.heads / r.key_heads;
     QueryKeyValue out{Matrix(y.rows(), spec.heads * d), Matrix(y.rows(), spec.heads * (d + kKeyRates)),
-                      y.middleCols(of.first_v, of.v).unaryExpr(&silu)};
+                      y.middleCols(of.first_v, of.v).unaryExpr(&silu_at)};
     for_row_blocks(pool, y.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
             const auto q = units_of(spec, y.row(i).segment(of.first_q, of.q));
@@ -174,7 +158,7 @@ ProjectedGradients channels_vjp(const AttentionSpec& spec, const RecurrenceWeigh
         units_vjp(spec, y.row(t).segment(of.first_q, of.q), row.segment(of.first_q, of.q));
         units_vjp(spec, y.row(t).segment(of.first_k, of.k), row.segment(of.first_k, of.k));
         row.segment(of.first_v, of.v) =
-            by_v.row(i).cwiseProduct(y.row(t).segment(of.first_v, of.v).unaryExpr(&silu_slope));
+            by_v.row(i).cwiseProduct(y.row(t).segment(of.first_v, of.v).unaryExpr(&silu_slope_at));
         for (Index h = 0; h < spec.heads; ++h) {
             const auto rates = by_k.row(i).segment(h * (d + kKeyRates) + d, kKeyRates);
             const Step step = step_of(r, w, p.decay(t, h), h);
@@ -191,39 +175,17 @@ ProjectedGradients channels_vjp(const AttentionSpec& spec, const RecurrenceWeigh
     return out;
 }
 
-/// Propagates through the convolution: from the rows `keys` to `wide`, which reach further back.
-Matrix convolution_vjp(const RecurrenceSpec& spec, const RecurrenceWeights& w, const Matrix& by,
-                       const GradientRows& keys, const GradientRows& wide) {
-    Matrix out = Matrix::Zero(wide.rows(), by.cols());
-    for (int output = 0; output < keys.outputs(); ++output) {
-        const GradientRows::Part &from = keys.part(output), &to = wide.part(output);
-        for (int t = from.tokens.begin; t < from.tokens.end; ++t)
-            for (Index s = 0; s < spec.kernel; ++s) {
-                const Index token = t + s - spec.kernel + 1;
-                if (token < 0) continue;
-                auto row = out.row(to.at + token - to.tokens.begin);
-                const auto own = by.row(from.at + t - from.tokens.begin);
-                for (Index c = 0; c < by.cols(); ++c) row[c] += w.kernel[c * spec.kernel + s] * own[c];
-            }
-    }
-    return out;
-}
-
-GradientRows reaching_back(const GradientRows& keys, int reach) {
-    std::vector<KeyRange> tokens;
-    for (int output = 0; output < keys.outputs(); ++output) {
-        const KeyRange own = keys.part(output).tokens;
-        tokens.push_back(own.size() ? KeyRange{std::max(0, own.begin - reach), own.end} : KeyRange{});
-    }
-    return keys.with(tokens);
-}
-
 }  // namespace
 
 RecurrenceGradients recurrence_vjp(const AttentionSpec& spec, const AttentionWeights& w, const Matrix& x,
                                    const Matrix& by_q, const GradientRows& queries, const Matrix& by_k,
                                    const Matrix& by_v, const GradientRows& keys, ThreadPool& pool) {
     if (spec.recurrence->is_convolution()) return {taps_vjp(spec, w, x, by_v, keys.token_of(), pool), keys};
+    if (spec.recurrence->is_selective()) {
+        RecurrenceGradients out{{}, reaching_back(keys, recurrence_reach(spec))};
+        out.x = selective_vjp(spec, w, x, queries.widened(by_q, keys), by_k, by_v, keys, out.rows, pool);
+        return out;
+    }
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
     const Projected p = projected(w, of, x, pool);
     const Matrix y = convolved(*spec.recurrence, w.recurrence, p.channels, 0);

@@ -4,6 +4,7 @@
 
 #include "model/backward/gradient_rows.h"
 #include "model/mixers/latent.h"
+#include "model/mixers/mixing.h"
 #include "model/pass.h"
 
 namespace headlight {
@@ -23,8 +24,17 @@ inline int recurrence_reach(const AttentionSpec& spec) {
     return spec.recurrence && !spec.recurrence->is_convolution() ? spec.recurrence->kernel - 1 : 0;
 }
 
-/// q [rows, heads · d_head], k [rows, heads · key_width], v [rows, heads · d_value] of the rows of x behind
-/// the first `before`, which the convolution reads.
+/// Return the columns of q and of k of all heads: heads of them, or one that all share.
+inline Index query_columns(const AttentionSpec& spec) {
+    return (spec.recurrence->is_selective() ? 1 : Index{spec.heads}) * spec.d_head;
+}
+inline Index key_columns(const AttentionSpec& spec) {
+    return spec.recurrence->is_selective() ? Index{spec.d_head} + spec.heads
+                                           : Index{spec.heads} * (spec.d_head + kKeyRates);
+}
+
+/// q [rows, query_columns], k [rows, key_columns], v [rows, heads · d_value] of the rows of x behind the
+/// first `before`, which the convolution reads.
 QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights& w, ConstMatrixRef x,
                                Index before, ThreadPool& pool);
 

@@ -31,6 +31,11 @@ Result<GgufMixer> read_gguf_mixer(const Gguf& file, const std::string& name) {
 
 }  // namespace
 
+bool has_kernel_biases(const Gguf& file) {
+    return std::any_of(file.tensors.begin(), file.tensors.end(),
+                       [](const auto& tensor) { return tensor.first.ends_with(".ssm_conv1d.bias"); });
+}
+
 Status complete_delta_net(const Gguf& file, const std::string& name, Json& config) {
     TRY(const GgufMixer mixer, read_gguf_mixer(file, name));
     config["linear_conv_kernel_dim"] = mixer.kernel;
@@ -54,9 +59,7 @@ Status complete_state_space(const Gguf& file, const std::string& name, const Sta
     const Json& width = config["hidden_size"];
     if (!keys.any_width && width.is_number_integer() && width > 0)
         config[keys.expand] = mixer.inner / width.get<int64_t>();
-    config[keys.kernel_bias] = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& tensor) {
-        return tensor.first.ends_with(".ssm_conv1d.bias");
-    });
+    config[keys.kernel_bias] = has_kernel_biases(file);
     return success();
 }
 

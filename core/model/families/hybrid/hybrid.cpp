@@ -30,9 +30,6 @@ void set_recurrences(ModelConfig& c, const std::vector<bool>& recurrent, const A
     });
 }
 
-namespace {
-
-/// Returns a mixer of so many heads, each with keys of its own, and a gate of every component of z.
 AttentionSpec mixer_of(int heads, int d_key, int d_value, const RecurrenceSpec& recurrence,
                        const AttentionGate& gate) {
     AttentionSpec out;
@@ -45,17 +42,18 @@ AttentionSpec mixer_of(int heads, int d_key, int d_value, const RecurrenceSpec& 
     return out;
 }
 
+void check_silu(ConfigReader& r, const char* key) {
+    if (r.activation({key}, "silu") != Activation::silu)
+        r.fail(r.file() + ": a recurrence whose activation is not SiLU is not computed; use one of SiLU.");
+}
+
+namespace {
+
 /// Fails unless heads share the heads of q and k evenly.
 void check_shared(ConfigReader& r, int heads, int key_heads) {
     if (heads % key_heads)
         r.fail(r.file() + ": " + std::to_string(heads) + " heads cannot share " + std::to_string(key_heads) +
                " of keys; correct the numbers of heads.");
-}
-
-/// Fails unless what follows the convolution is SiLU.
-void check_silu(ConfigReader& r, const char* key) {
-    if (r.activation({key}, "silu") != Activation::silu)
-        r.fail(r.file() + ": a recurrence whose activation is not SiLU is not computed; use one of SiLU.");
 }
 
 constexpr int kMaxWidth = 1 << 14, kMaxKernel = 64;

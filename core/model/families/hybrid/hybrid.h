@@ -15,6 +15,13 @@ std::vector<bool> read_recurrent_layers(ConfigReader& r, int depth, const std::f
 /// Gives those layers this mixer.
 void set_recurrences(ModelConfig& c, const std::vector<bool>& recurrent, const AttentionSpec& mixer);
 
+/// Returns a mixer of so many heads, each with keys of its own, and a gate of every component of z.
+AttentionSpec mixer_of(int heads, int d_key, int d_value, const RecurrenceSpec& recurrence,
+                       const AttentionGate& gate);
+
+/// Fails unless what follows the convolution is SiLU.
+void check_silu(ConfigReader& r, const char* key);
+
 /// Holds defaults of a gated delta net; 0: of the heads, as many as attention has.
 struct DeltaNetKeys {
     int key_heads = 16, value_heads = 32, d_key = 128, d_value = 128;
@@ -34,6 +41,9 @@ struct StateSpaceKeys {
 };
 /// Reads a Mamba-2 mixer.
 AttentionSpec read_state_space(ConfigReader& r, int d_model, const StateSpaceKeys& keys);
+
+/// Returns whether convolutions of mixers have biases in a GGUF file.
+bool has_kernel_biases(const Gguf& file);
 
 /// Adds a gated delta net's keys linear_… and the interval of attention to a config.json, as a GGUF file has
 /// them.
