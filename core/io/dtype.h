@@ -9,7 +9,7 @@
 namespace headlight {
 
 struct DType {
-    const char* name;  // as in safetensors or GGUF
+    const char* name;  // as in safetensors or GGUF, or our own (laid_out_type)
     int gguf_id;       // GGUF's number, or -1
     bool safetensors;  // allowed in safetensors files
     int block;         // values per block
@@ -32,10 +32,13 @@ struct DType {
 const DType* find_dtype(std::string_view name);
 const DType* find_gguf_type(uint32_t id);
 
+/// Returns a format that quantized safetensors are laid out in on opening: "INT4/128", 128 values a scale.
+const DType& laid_out_type(std::string_view name);
+
 /// Returns "F32", which is used in place.
 const DType& float32();
 
-/// Returns "F32, F16, …": the formats that hold weights, for messages.
+/// Returns "F32, F16, …": the formats of files that hold weights, for messages.
 std::string weight_formats();
 
 }  // namespace headlight

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "kernels/formats.h"
+#include "kernels/low_bits.h"
+#include "kernels/scaled.h"
 
 namespace headlight {
 namespace {
@@ -211,6 +213,43 @@ constexpr Vec kLevelWeights = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 
 }
 template <>
 struct Block<iq4_nl, 32> : FourBits32<weights_iq4_nl, 2> {};
+
+/// Looks up all codes of a block in one table of weights; `At`: bytes before the codes.
+template <Vec (*weights)(const uint8_t*), int At, int Values>
+struct FourBitsOfTable {
+    template <class Use>
+    [[gnu::always_inline]] static void each(const uint8_t* block, Use use) {
+        const Vec table = weights(block);
+#pragma GCC unroll 4
+        for (int i = 0; i < Values / 32; ++i) {
+            const Bits codes = wide_codes(block + At + 16 * i);
+            use(2 * i, looked_up(table, codes));
+            use(2 * i + 1, looked_up(table, codes >> 4));
+        }
+    }
+};
+[[gnu::always_inline]] inline Vec weights_int4(const uint8_t* block) {
+    return (kCodes - all(static_cast<float>(static_cast<int8_t>(block[4])))) * scale_at(block);
+}
+[[gnu::always_inline]] inline Vec weights_nf4(const uint8_t* block) {
+    return load(kNormalFloats) * scale_at(block);
+}
+[[gnu::always_inline]] inline Vec weights_fp4(const uint8_t* block) {
+    return load(kFloats4) * scale_at(block);
+}
+[[gnu::always_inline]] inline Vec weights_mxfp4(const uint8_t* block) {
+    return load(kTwiceE2m1) * scale_mxfp4(block);
+}
+template <>
+struct Block<scaled_int4, 128> : FourBitsOfTable<weights_int4, 6, 128> {};
+template <>
+struct Block<scaled_int4, 32> : FourBitsOfTable<weights_int4, 6, 32> {};
+template <>
+struct Block<nf4, 64> : FourBitsOfTable<weights_nf4, 4, 64> {};
+template <>
+struct Block<fp4, 64> : FourBitsOfTable<weights_fp4, 4, 64> {};
+template <>
+struct Block<mxfp4, 32> : FourBitsOfTable<weights_mxfp4, 1, 32> {};
 
 template <>
 struct Block<iq4_xs, 256> {

@@ -27,16 +27,17 @@ Codes field(Codes c, int shift, int8_t mask) {
 }
 
 /// Returns `code` for each of sixteen bits that is set, else 0.
-Codes bits_as(int8_t code, const uint8_t* p) {
+Codes bits_as(int8_t code, uint16_t bits) {
 #if defined(__AVX512F__)
-    return reinterpret_cast<Codes>(_mm_maskz_set1_epi8(word_at(p), code));
+    return reinterpret_cast<Codes>(_mm_maskz_set1_epi8(bits, code));
 #else
     constexpr uint64_t kEight = 0x0101010101010101u;
-    const auto eights = reinterpret_cast<Codes>(Longs{p[0] * kEight, p[1] * kEight});
+    const auto eights = reinterpret_cast<Codes>(Longs{(bits & 255u) * kEight, (bits >> 8) * kEight});
     constexpr Codes kBit = {1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128};
     return ((eights & kBit) != 0) & all_codes(code);
 #endif
 }
+Codes bits_as(int8_t code, const uint8_t* p) { return bits_as(code, word_at(p)); }
 
 /// Converts signed bytes to floats.
 Lanes floats(Codes c) {
@@ -118,16 +119,17 @@ Lanes halves(const uint8_t* p) {
 #endif
 }
 
-/// Loads one half into every lane. (Every processor with AVX2 has F16C.)
-Vec half(const uint8_t* p) {
+/// Converts one half into every lane. (Every processor with AVX2 has F16C.)
+Vec half_of(uint16_t bits) {
 #if defined(__AVX512F__)
-    return reinterpret_cast<Vec>(_mm512_cvtph_ps(_mm256_set1_epi16(static_cast<int16_t>(word_at(p)))));
+    return reinterpret_cast<Vec>(_mm512_cvtph_ps(_mm256_set1_epi16(static_cast<int16_t>(bits))));
 #elif defined(__AVX2__) && defined(__FMA__)
-    return reinterpret_cast<Vec>(_mm256_cvtph_ps(_mm_set1_epi16(static_cast<int16_t>(word_at(p)))));
+    return reinterpret_cast<Vec>(_mm256_cvtph_ps(_mm_set1_epi16(static_cast<int16_t>(bits))));
 #else
-    return from_halves(Bits{} + word_at(p));
+    return from_halves(Bits{} + bits);
 #endif
 }
+Vec half(const uint8_t* p) { return half_of(word_at(p)); }
 
 /// Loads sixteen upper halves of floats (bfloat16).
 Lanes upper_halves(const uint8_t* p) {

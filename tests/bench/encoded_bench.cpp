@@ -74,20 +74,29 @@ void tokens(benchmark::State& state, const DType* format) {
     state.counters["of_reading"] = best / least;
 }
 
+void register_format(const DType& format) {
+    benchmark::RegisterBenchmark(format.name, tokens, &format)
+        ->ArgName("rows")
+        ->Arg(1)
+        ->Arg(4)
+        ->Arg(64)
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
-    for (const char* name : {"F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1",
-                             "Q4_0", "IQ4_NL", "IQ4_XS", "Q3_K", "Q2_K"})
+    for (const char* name :
+         {"F32",   "F16",    "BF16",    "Q8_0",   "Q6_K",  "Q5_K",  "Q5_1",  "Q5_0",  "Q4_K",
+          "Q4_1",  "Q4_0",   "IQ4_NL",  "IQ4_XS", "Q3_K",  "Q2_K",  "MXFP4", "IQ3_S", "IQ3_XXS",
+          "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ1_S",  "IQ1_M", "TQ1_0", "TQ2_0"})
         for (uint32_t id = 0; id < 40; ++id)
             if (const DType* format = find_gguf_type(id); format && format->name == std::string_view(name))
-                benchmark::RegisterBenchmark(name, tokens, format)
-                    ->ArgName("rows")
-                    ->Arg(1)
-                    ->Arg(4)
-                    ->Arg(64)
-                    ->Unit(benchmark::kMillisecond)
-                    ->UseRealTime();
+                register_format(*format);
+    for (const char* name : {"F8_E4M3", "F8_E5M2"}) register_format(*find_dtype(name));
+    for (const char* name : {"INT4/128", "INT4/32", "NF4/64", "FP4/64", "INT8/128", "F8_E4M3/128"})
+        register_format(laid_out_type(name));
     benchmark::RunSpecifiedBenchmarks();
 }

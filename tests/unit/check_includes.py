@@ -49,7 +49,8 @@ def check_order(file, text):
 
 
 PLAIN_KERNELS = (
-    "blocks codes dots encoded formats kernels products rows statistics table transposed vectors"
+    "blocks codes dots encoded formats grids kernels low_bits products rows scaled statistics "
+    "table transposed vectors"
 )
 PLAIN = {f"kernels/{name}.h" for name in PLAIN_KERNELS.split()} | {"cstdint", "immintrin.h"}
 

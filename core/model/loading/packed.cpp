@@ -49,7 +49,9 @@ void pack_panel(const Linear& w, int64_t first, std::byte* panel) {
             std::memcpy(panel + w.dtype->size(k * kPanel), w.row(k) + w.dtype->size(first),
                         w.dtype->size(count));
     else
-        (w.dtype->bytes == 2 ? transpose_rows<uint16_t> : transpose_rows<float>)(w, first, count, panel);
+        (w.dtype->bytes == 1   ? transpose_rows<uint8_t>
+         : w.dtype->bytes == 2 ? transpose_rows<uint16_t>
+                               : transpose_rows<float>)(w, first, count, panel);
 }
 
 /// Lowers the calling thread's priority: Linux keeps it per thread.

@@ -272,7 +272,8 @@ bool is_of_read_keys(const ModelConfig& c, std::string_view name) {
 bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string& name,
               const StoredTensor& tensor) {
     const std::string_view type = tensor.dtype->name;
-    const bool whole = type == "BOOL" || type.starts_with('U') || (type[0] == 'I' && type[1] != 'Q');
+    const bool whole =
+        !tensor.dtype->holds_weights() && (type == "BOOL" || type.starts_with('U') || type[0] == 'I');
     const bool weighs = name.ends_with(".weight") || name.ends_with(".bias");
     if ((whole && !weighs) || element_count(tensor.shape) == 0) return true;
     const std::string own = store.without_prefix(name);
