@@ -9,6 +9,7 @@
 #include "io/json.h"
 #include "model/activation.h"
 #include "model/loading/parameter_counts.h"
+#include "model/loading/weights_text.h"
 #include "model/position_scheme.h"
 
 namespace headlight {
@@ -92,7 +93,7 @@ nlohmann::ordered_json of_stacks(const ModelConfig& c, int AttentionSpec::*size)
     return one_or_all(all);
 }
 
-std::string as_json(const ModelConfig& c, const std::string& path) {
+std::string as_json(const ModelConfig& c, const std::string& path, const nlohmann::ordered_json& stored) {
     const nlohmann::ordered_json out{
         {"path", path},
         {"family", c.family},
@@ -113,7 +114,8 @@ std::string as_json(const ModelConfig& c, const std::string& path) {
         {"stacks", stacks_json(c)},
         {"parameters", parameter_count(c)},
         {"parameter_table", parameters_json(c)},
-        {"counts", counts_json(c)}};
+        {"counts", counts_json(c)},
+        {"stored", stored}};
     return json_text(out, 2) + "\n";
 }
 
@@ -138,20 +140,6 @@ std::string reads_text(const ModelConfig& c) {
         return "images of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
                " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
     return "vocabulary " + with_commas(c.vocab) + " · context " + with_commas(c.context) + " tokens";
-}
-
-/// Describes where the weights are while the model runs; "" if there is only a configuration.
-std::string weights_text(const std::filesystem::path& path) {
-    const auto model = Model::open(path);
-    if (!model) return "";
-    const int64_t packed = (*model)->packed->bytes();
-    const std::string mapped = "weights " + short_bytes((*model)->store.bytes_in_use()) + ", mapped",
-                      copies = short_bytes(packed);
-    if (packed == 0) return mapped + " · decoded when used\n";
-    return mapped +
-           (PackedWeights::fits(packed)
-                ? " · packed in memory after the first pass: " + copies + " more\n"
-                : " · not packed: " + copies + " more are needed, and as much again must stay free\n");
 }
 
 /// Pads a text to a number of columns on a terminal.
@@ -220,11 +208,13 @@ std::function<Status()> declare_info(CLI::App& app) {
         const std::string& named = o->path.empty() ? o->input.model : o->path;
         const ModelConfig& gpt3 = published_config(Published::gpt3);
         if (named == kGpt3)
-            return o->json ? print_json(as_json(gpt3, kGpt3)) : print(as_text(gpt3, kGpt3, ""));
+            return o->json ? print_json(as_json(gpt3, kGpt3, {})) : print(as_text(gpt3, kGpt3, ""));
         TRY(const auto path, find_model(named));
         TRY(const ModelConfig config, open_config(path));
-        return o->json ? print_json(as_json(config, path.string()))
-                       : print(as_text(config, path.string(), weights_text(path)));
+        const auto model = Model::open(path);
+        const Model* const open = model ? model->get() : nullptr;
+        return o->json ? print_json(as_json(config, path.string(), open ? stored_json(*open) : nullptr))
+                       : print(as_text(config, path.string(), open ? weights_text(*open) : ""));
     };
 }
 

@@ -12,6 +12,7 @@
 #include "model/families.h"
 #include "model/interventions/mask.h"
 #include "model/loading/gguf_names.h"
+#include "model/loading/quantized/quantization.h"
 #include "session/commands/choices.h"
 #include "views/doors.h"
 #include "window/commands.h"
@@ -121,10 +122,25 @@ std::string verbs_page(const CLI::App& root) {
     return out;
 }
 
+std::string quantized_list() {
+    std::string out;
+    for (const QuantizedForm& form : quantized_forms())
+        out += (out.empty() ? "" : ", ") + std::string(form.name);
+    return out;
+}
+
 /// Lists the models that open, for README.
 std::string opens_block() {
     return table_head("", "") + table_row("Hugging Face folders", family_list()) +
-           table_row("GGUF architectures", gguf_list()) + table_row("weights stored as", weight_formats());
+           table_row("GGUF architectures", gguf_list()) + table_row("weights stored as", weight_formats()) +
+           table_row("quantized by", quantized_list());
+}
+
+/// Lists what is read of folders with quantized weights, for docs/models.md.
+std::string quantized_block() {
+    std::string out = table_head("quantized by", "read");
+    for (const QuantizedForm& form : quantized_forms()) out += table_row(form.name, form.what);
+    return out;
 }
 
 std::string families_block() {
@@ -250,6 +266,7 @@ Result<std::string> block_of(const std::string& name, const std::string& words,
     if (name == "opens") return opens_block();
     if (name == "families") return families_block();
     if (name == "gguf") return gguf_block();
+    if (name == "quantized") return quantized_block();
     if (name == "formats") return formats_block();
     if (name == "masks") return masks_block();
     if (name == "controls")

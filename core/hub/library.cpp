@@ -7,7 +7,7 @@
 #include "io/folder.h"
 #include "io/gguf_parts.h"
 #include "io/json.h"
-#include "model/loading/quantized.h"
+#include "model/loading/quantized/quantization.h"
 
 namespace headlight {
 
@@ -156,8 +156,8 @@ void examine(FoundModel& m) {
         m.problem = "the file is gone";
     else if (!config)
         m.problem = config.error().message;
-    else if (!config->quantized.empty())
-        m.problem = quantized_weights(display_path(m.path), config->quantized).message;
+    else if (!config->quantization.readable())
+        m.problem = quantized_weights(display_path(m.path), config->quantization.name).message;
     if (config) m.family = config->family_name;
     m.bytes = fs::exists(m.path, ignored) ? weight_bytes(m.path) : 0;
     if (m.problem.empty() && fs::is_directory(m.path, ignored) && m.bytes == 0)

@@ -17,6 +17,8 @@ struct StoredTensor {
     const DType* dtype = nullptr;
     std::vector<int64_t> shape;  // row-major: the last dimension is contiguous
     std::span<const std::byte> bytes;
+    /// Lists the input that each column of a matrix multiplies; null: they are in order.
+    const int32_t* order = nullptr;
 };
 
 /// Holds an open file's tensors by name; keeps the file mapped.

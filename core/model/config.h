@@ -10,6 +10,7 @@
 #include "io/image.h"
 #include "model/attention_spec.h"
 #include "model/mlp_spec.h"
+#include "model/quantization.h"
 
 namespace headlight {
 
@@ -232,7 +233,7 @@ struct ModelConfig {
     bool tied_unembedding = true;
     int start_id = 0, end_id = -1;  // start and end tokens of a decoder
     int mask_id = -1, pad_id = -1;  // [MASK]; padding
-    std::string quantized;  // quantization of the stored weights, if they cannot be read: "gptq, 4 bits"
+    Quantization quantization;      // of the stored weights
     GenerationConfig generation;
     VisionConfig vision;
 

@@ -232,7 +232,15 @@ Linear Linear::columns(int64_t first, int64_t count) const {
 }
 
 void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const {
-    read_stored(i, begin, count, values);
+    if (order) {
+        static thread_local std::vector<float> columns;
+        columns.resize(static_cast<size_t>(in));
+        read_stored(i, 0, in, columns.data());
+        for (int64_t c = 0; c < in; ++c)
+            if (order[c] >= begin && order[c] < begin + count) values[order[c] - begin] = columns[c];
+    } else {
+        read_stored(i, begin, count, values);
+    }
     if (scale != 1) Eigen::Map<Eigen::ArrayXf>(values, count) *= scale;
 }
 
@@ -247,11 +255,25 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
     apply_linears(pool, x, {&product, 1});
 }
 
+namespace {
+
+/// Returns the inputs in the order of the columns of w.
+Matrix in_order(ConstMatrixRef x, const Linear& w) {
+    Matrix out(x.rows(), x.cols());
+    for (Index row = 0; row < x.rows(); ++row)
+        for (Index c = 0; c < x.cols(); ++c) out(row, c) = x(row, w.order[c]);
+    return out;
+}
+
+}  // namespace
+
 void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearProduct> products) {
     if (x.rows() == 0) return;
     std::vector<Tasks> all;
+    std::vector<Matrix> ordered(products.size());
     for (const auto& [w, y] : products) {
         check_shapes(x, w, y);
+        if (w.order) ordered[all.size()] = in_order(x, w);
         all.push_back(tasks_of(w, x.rows(), pool.threads(), all.empty() ? 0 : all.back().end));
     }
     pool.run(all.back().end, [&](int i) {
@@ -264,7 +286,8 @@ void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearPro
         const int64_t rows = std::min<int64_t>(t.rows, x.rows() - row);
         const int64_t begin = task / t.row_blocks * t.outputs;
         const int64_t end = std::min(w.out, begin + t.outputs);
-        multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, t.packed,
+        const ConstMatrixRef inputs = w.order ? ConstMatrixRef(ordered[p]) : x;
+        multiply_outputs(pool.cancel_flag(), inputs.middleRows(row, rows), w, t.packed,
                          MatrixRef(products[p].y).middleRows(row, rows), begin, end);
         if (w.scale != 1) MatrixRef(products[p].y).block(row, begin, rows, end - begin) *= w.scale;
     });

@@ -26,6 +26,8 @@ struct Linear {
     /// out_in: rows come in groups this many bytes apart, as in interleaved q, k and v; 0: no groups
     int64_t group = 0, group_stride = 0;
     float scale = 1;  // y = scale · (x W + b): a multiplier of the residual stream (Granite)
+    /// Lists the input that each column multiplies (quantized with act-order); null: they are in order.
+    const int32_t* order = nullptr;
     /// Points to a packed copy of the whole matrix, [panel][in][kPanel] of dtype (model/loading/packed.h);
     /// null: none, or not yet.
     const std::atomic<const std::byte*>* packed = nullptr;
@@ -36,9 +38,10 @@ struct Linear {
     explicit operator bool() const { return weight != nullptr; }
     /// Returns outputs [first, first + count) alone; they must exist, in one group if there are groups.
     Linear columns(int64_t first, int64_t count) const;
-    /// Decodes values [begin, begin + count) of a stored row, both at boundaries of the format's blocks.
+    /// Decodes values [begin, begin + count) of a stored row, both at boundaries of the format's blocks: the
+    /// weights of inputs.
     void read(int64_t row, int64_t begin, int64_t count, float* values) const;
-    /// Decodes them as stored, without the scale.
+    /// Decodes them as stored, without the scale, columns in their order.
     void read_stored(int64_t row, int64_t begin, int64_t count, float* values) const;
     /// Returns the address of a stored row.
     const std::byte* row(int64_t i) const {

@@ -10,7 +10,7 @@
 #include "model/families.h"
 #include "model/loading/config.h"
 #include "model/loading/gguf_model.h"
-#include "model/loading/quantized.h"
+#include "model/loading/quantized/quantization.h"
 #include "model/loading/slots.h"
 #include "model/mixers/disentangled.h"
 #include "tokenizer/files.h"
@@ -101,8 +101,8 @@ Status fill_from_gguf(Model& model, const fs::path& path, OpeningSteps& steps) {
 
 Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& steps) {
     TRY(model.config, headlight::read_config(folder));
-    if (!model.config.quantized.empty())
-        return quantized_weights(display_path(folder), model.config.quantized);
+    if (!model.config.quantization.readable())
+        return quantized_weights(display_path(folder), model.config.quantization.name);
     TRY_STATUS(steps.begin("mapping the weights"));
     TRY(model.store, WeightStore::open(folder));
     if (model.config.can.read_image) return success();
@@ -151,8 +151,12 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     }
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
     TRY_STATUS(check_memory(model->store, path));
-    TRY_STATUS(steps.begin("binding the weights"));
     model->store.stop_on(cancel);
+    if (!model->store.is_gguf()) {
+        TRY_STATUS(steps.begin("laying out quantized weights"));
+        TRY_STATUS(guarded([&] { return model->store.lay_out(model->config.quantization); }));
+    }
+    TRY_STATUS(steps.begin("binding the weights"));
     auto bound = bind_weights(model->store, model->config, find_family(model->config.family)->tensors);
     if (stopped(cancel)) return cancelled();
     model->store.stop_on(nullptr);

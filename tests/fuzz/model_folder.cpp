@@ -9,6 +9,7 @@
 #include "gguf_writer.h"
 #include "io/gguf.h"
 #include "io/png.h"
+#include "quantized_files.h"
 
 namespace headlight::fuzz {
 
@@ -105,6 +106,10 @@ const std::vector<ModelFiles>& valid_models() {
         for (const char* gguf : {"gpt2_gguf/gpt2-f32.gguf", "llama_gguf/llama-f32.gguf",
                                  "llama_gguf/llama-q4_0.gguf", "llama_gguf/llama-q8_0.gguf"})
             out.push_back(read_gguf(folder / gguf));
+        const auto llama =
+            std::find_if(out.begin(), out.end(), [](const ModelFiles& m) { return m.name == "llama"; });
+        for (ModelFiles& quantized : quantized_models(ModelFiles(*llama)))
+            out.push_back(std::move(quantized));
         return out;
     }();
     return models;

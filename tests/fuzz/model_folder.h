@@ -27,7 +27,7 @@ struct ModelFiles {
 };
 
 /// One of each family, from tests/reference/models: folders in the order of their names, relatives of these,
-/// GGUF files.
+/// GGUF files, a Llama in each way to quantize it.
 const std::vector<ModelFiles>& valid_models();
 
 /// Edits of six bytes each: target, place (two), kind, and two that choose the value.

@@ -2,7 +2,7 @@
 #include "helpers.h"
 #include "hub/library.h"
 #include "model/loading/foreign_prefix.h"
-#include "model/loading/quantized.h"
+#include "model/loading/quantized/quantization.h"
 #include "tokenizer/files.h"
 
 using namespace headlight;
@@ -12,7 +12,7 @@ namespace {
 
 std::string method_of(const char* config) {
     const auto method = quantization_of(Json::parse(config), "x");
-    return method ? *method : "error: " + method.error().message;
+    return method ? method->name : "error: " + method.error().message;
 }
 
 void copy_model(const char* name, const fs::path& to) {
@@ -48,16 +48,16 @@ TEST_CASE("quantization is detected in every spelling") {
 TEST_CASE("a folder of quantized weights is refused with its method and a remedy") {
     TemporaryFolder folder;
     copy_model("gpt2", folder.path);
-    write_bytes(folder.path / "quantize_config.json", R"({"bits":4,"group_size":128})");
+    write_bytes(folder.path / "quantize_config.json", R"({"bits":3,"group_size":128})");
     const auto beside = Model::open(folder.path);
     REQUIRE(!beside);
-    CHECK(beside.error().message.find("quantized weights (gptq, 4 bits)") != std::string::npos);
-    change_config(folder.path, {{"quantization_config", {{"quant_method", "awq"}, {"bits", 4}}}});
+    CHECK(beside.error().message.find("quantized weights (gptq, 3 bits)") != std::string::npos);
+    change_config(folder.path, {{"quantization_config", {{"quant_method", "hqq"}, {"bits", 4}}}});
     const auto model = Model::open(folder.path);
     REQUIRE(!model);
-    CHECK(model.error().message.find("awq, 4 bits") != std::string::npos);
+    CHECK(model.error().message.find("hqq, 4 bits") != std::string::npos);
     CHECK(model.error().message.find("GGUF") != std::string::npos);
-    CHECK(examine_model(folder.path, "x", "y").problem.find("awq") != std::string::npos);
+    CHECK(examine_model(folder.path, "x", "y").problem.find("hqq") != std::string::npos);
     CHECK(open_config(folder.path));  // the configuration can still be shown
 }
 

@@ -7,7 +7,7 @@
 #include "base/quoted.h"
 #include "io/mapped_file.h"
 #include "model/families.h"
-#include "model/loading/quantized.h"
+#include "model/loading/quantized/quantization.h"
 #include "model/loading/unknown_family.h"
 
 namespace headlight {
@@ -44,7 +44,7 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;
-    TRY(config.quantized, quantization_of(root, name));
+    TRY(config.quantization, quantization_of(root, name));
     TRY(const int64_t padding, json_integer(root, or_null("pad_token_id"), -1, -1, 1 << 23, name));
     config.pad_id = narrow<int>(padding);
     const bool names_none = root.contains("eos_token_id") && root["eos_token_id"].is_null();
@@ -134,8 +134,8 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
             " has no config.json; choose the folder that holds a model's config.json and safetensors."};
     TRY(const Json root, read_json(folder / "config.json", JsonNumbers::any));
     TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
-    if (config.quantized.empty()) {
-        TRY(config.quantized, quantization_beside(folder));
+    if (config.quantization.method == Quantization::Method::none) {
+        TRY(config.quantization, quantization_beside(folder));
     }
     const auto generation = folder / "generation_config.json";
     if (std::filesystem::exists(generation, ignored)) {

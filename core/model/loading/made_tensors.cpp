@@ -138,14 +138,16 @@ std::byte* make_bytes(WeightStore& store, int64_t count) {
 template <class From>
 Linear with_inputs(WeightStore& store, const Linear& w, int64_t width, int64_t parts, const From& from) {
     HEADLIGHT_CHECK(w.layout == WeightLayout::out_in);
-    const bool whole = width % w.dtype->block == 0;
+    const bool whole = width % w.dtype->block == 0 && !w.order;
     const int64_t bytes = whole ? w.dtype->size(width) : width * int64_t{sizeof(float)};
     std::byte* const all = make_bytes(store, w.out * parts * bytes);
     std::vector<float> decoded(whole ? 0 : size_t(w.in));
     for (int64_t o = 0; o < w.out; ++o) {
         const std::byte* row = w.row(o);
         if (!whole) {
-            w.read_stored(o, 0, w.in, decoded.data());
+            Linear unscaled = w;
+            unscaled.scale = 1;
+            unscaled.read(o, 0, w.in, decoded.data());
             row = reinterpret_cast<const std::byte*>(decoded.data());
         }
         for (int64_t p = 0; p < parts; ++p)
@@ -156,6 +158,7 @@ Linear with_inputs(WeightStore& store, const Linear& w, int64_t width, int64_t p
     out.in = parts * width;
     out.stride = parts * bytes;
     out.group = out.group_stride = 0;
+    out.order = nullptr;
     if (!whole) out.dtype = &float32();
     return out;
 }

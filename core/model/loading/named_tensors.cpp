@@ -13,7 +13,7 @@ namespace headlight {
 
 bool same_values(const Linear& a, const Linear& b) {
     if (a.weight == b.weight) return true;
-    return a.dtype == b.dtype && a.in == b.in && a.out == b.out &&
+    return a.dtype == b.dtype && a.in == b.in && a.out == b.out && a.order == b.order &&
            std::memcmp(a.weight, b.weight, a.dtype->size(a.in) * a.out) == 0;
 }
 

@@ -105,6 +105,12 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
     return no_weights(folder);
 }
 
+Status WeightStore::lay_out(const Quantization& how) {
+    TRY(laid_out_, lay_out_quantized(files_, how, place_, cancel_));
+    if (!laid_out_.tensors.tensors.empty()) files_.push_back(laid_out_.tensors);
+    return success();
+}
+
 WeightStore WeightStore::of_files(std::vector<TensorFile> files, const std::string& name, bool gguf) {
     WeightStore store;
     store.place_ = name;
@@ -177,10 +183,27 @@ Error WeightStore::cut_block(const std::string& name) const {
                  " are not whole blocks of its format; convert the model again."};
 }
 
+bool WeightStore::is_laid_out(const std::string& name) const {
+    const StoredTensor* t = find(name);
+    return t && laid_out_.tensors.tensors.size() > 0 && t->dtype->meets_kernels() && t->dtype->block > 1;
+}
+
 float* WeightStore::make(int64_t count) {
     owned_.push_back(std::make_unique<float[]>(count));
     return owned_.back().get();
 }
+
+namespace {
+/// Puts the decoded columns of each row where their inputs are.
+void put_in_order(const StoredTensor& t, float* values) {
+    const int64_t columns = t.shape.back();
+    std::vector<float> row(static_cast<size_t>(columns));
+    for (int64_t at = 0; at < element_count(t.shape); at += columns) {
+        std::copy_n(values + at, columns, row.begin());
+        for (int64_t c = 0; c < columns; ++c) values[at + t.order[c]] = row[c];
+    }
+}
+}  // namespace
 
 const float* WeightStore::decode(const StoredTensor& t) {
     const int64_t count = element_count(t.shape);
@@ -189,6 +212,7 @@ const float* WeightStore::decode(const StoredTensor& t) {
     std::vector<std::byte> aligned;
     if (!is_aligned(t)) aligned.assign(t.bytes.begin(), t.bytes.end());
     t.dtype->decode(aligned.empty() ? t.bytes.data() : aligned.data(), count, owned_.back().get());
+    if (t.order) put_in_order(t, owned_.back().get());
     return owned_.back().get();
 }
 
@@ -198,19 +222,21 @@ Result<const float*> WeightStore::tensor(const std::string& name, const std::vec
 }
 
 Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
-    if (gguf_) layout = WeightLayout::out_in;
+    if (gguf_ || is_laid_out(name)) layout = WeightLayout::out_in;
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));
     if (!is_aligned(*t) || !t->dtype->meets_kernels())
         return Linear::of_floats(decode(*t), nullptr, in, out, layout);
     const int64_t columns = rows_are_outputs ? in : out, stride = t->dtype->size(columns);
     if (columns % t->dtype->block != 0) return cut_block(name);
-    return Linear{t->bytes.data(), nullptr, in, out, stride, layout, t->dtype};
+    Linear w{t->bytes.data(), nullptr, in, out, stride, layout, t->dtype};
+    w.order = t->order;
+    return w;
 }
 
 Result<Linear> WeightStore::slice(const std::string& name, int64_t count, int64_t index, int64_t in,
                                   int64_t out, WeightLayout layout) {
-    if (gguf_) layout = WeightLayout::out_in;
+    if (gguf_ || is_laid_out(name)) layout = WeightLayout::out_in;
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     const int64_t rows = rows_are_outputs ? out : in, columns = rows_are_outputs ? in : out;
     TRY(const StoredTensor* t, checked(name, {count, rows, columns}));
@@ -237,6 +263,21 @@ Status WeightStore::check_unchanged() const {
     for (const auto& f : files_)
         if (f.file) TRY_STATUS(f.file->check_unchanged());
     return success();
+}
+
+std::vector<WeightStore::InFormat> WeightStore::formats() const {
+    std::vector<InFormat> out;
+    for (const auto& [name, t] : all()) {
+        if (!t->dtype->holds_weights()) continue;
+        auto at = std::find_if(out.begin(), out.end(),
+                               [&](const InFormat& known) { return known.format == t->dtype; });
+        if (at == out.end()) at = out.insert(at, {t->dtype});
+        ++at->tensors;
+        at->bytes += std::ssize(t->bytes);
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const InFormat& a, const InFormat& b) { return a.bytes > b.bytes; });
+    return out;
 }
 
 int64_t WeightStore::parameters() const {

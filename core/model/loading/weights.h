@@ -7,6 +7,7 @@
 
 #include "io/tensor.h"
 #include "model/linear.h"
+#include "model/loading/quantized/quantized_tensors.h"
 
 namespace headlight {
 
@@ -20,6 +21,9 @@ class WeightStore {
 public:
     /// Opens model.safetensors, or the shards of model.safetensors.index.json.
     static Result<WeightStore> open(const std::filesystem::path& folder);
+
+    /// Lays quantized matrices out for the kernels, in place of the tensors that hold their codes and scales.
+    Status lay_out(const Quantization& how);
 
     /// Takes over open files.
     static WeightStore of_files(std::vector<TensorFile> files, const std::string& name, bool gguf);
@@ -61,9 +65,17 @@ public:
     /// Fails if a file was truncated or overwritten since it was opened. Costs one stat per file.
     Status check_unchanged() const;
     int64_t parameters() const;
+    /// Counts the tensors and bytes of each format that holds weights, in the order of their bytes.
+    struct InFormat {
+        const DType* format = nullptr;
+        int64_t tensors = 0, bytes = 0;
+    };
+    std::vector<InFormat> formats() const;
 
 private:
     Status add_file(const std::filesystem::path& path);
+    /// Returns whether a tensor was made by lay_out(): such matrices are [out, in].
+    bool is_laid_out(const std::string& name) const;
     Error cut_block(const std::string& name) const;
     Error missing_tensor(const std::string& name) const;
     Result<const StoredTensor*> checked(const std::string& name, const std::vector<int64_t>& shape) const;
@@ -75,6 +87,7 @@ private:
     std::vector<TensorFile> files_;
     bool gguf_ = false;
     std::vector<std::unique_ptr<float[]>> owned_;
+    LaidOut laid_out_;  // its tensors are among the files'
 };
 
 }  // namespace headlight
