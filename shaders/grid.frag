@@ -8,6 +8,10 @@ uniform float covered;     // of them by a pixel
 uniform float heads;       // thumbnails across the atlas
 uniform int linear;        // 1: colors by the weight, 0: by its square root
 uniform int columns;
+uniform sampler2D sinks;      // [layers * sink_t, heads]: what each query leaves to the sink of its head; negative: it has none
+uniform int sink_t;           // queries of one thumbnail
+uniform float sink_covered;   // of them by a pixel
+uniform float apart;          // pixels between the sink and the first key
 uniform vec3 background;
 in vec2 inside;
 flat in vec3 slot;  // which thumbnail, how far it fades, the weight of its brightest color
@@ -16,7 +20,15 @@ out vec4 color;
 void main() {
     float row = floor((slot.x + 0.5) / heads);  // in floats: whole numbers are divided one by one
     ivec2 head = ivec2(slot.x - row * heads + 0.5, row), entry = min(ivec2(inside * covered), t - 1);
-    float weight = texelFetch(atlas, head * t + (columns == 1 ? entry.yx : entry), 0).r;
+    vec2 along = columns == 1 ? inside.yx : inside;  // keys, queries
+    float weight = -1.0;
+    if (along.x >= 0.0)
+        weight = texelFetch(atlas, head * t + (columns == 1 ? entry.yx : entry), 0).r;
+    else if (along.x < -apart) {  // each pixel takes the largest weight that it covers
+        float first = floor(along.y) * sink_covered, last = first + sink_covered - 1e-3;
+        for (int query = int(first); query <= min(int(last), sink_t - 1); ++query)
+            weight = max(weight, texelFetch(sinks, ivec2(head.x, head.y * sink_t + query), 0).r);
+    }
     float place = clamp(weight / max(slot.z, 1e-12), 0.0, 1.0);
     vec3 mapped = texelFetch(colors, ivec2(int((linear == 1 ? place : sqrt(place)) * 255.0 + 0.5), 0), 0).rgb;
     if (weight >= 1.5)

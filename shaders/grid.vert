@@ -6,7 +6,9 @@ uniform vec2 viewport;    // width, height
 uniform float across;     // slots in a row
 uniform vec2 pitch;       // pixels from one thumbnail to the next
 uniform float side;       // pixels of one thumbnail
-out vec2 inside;          // position in the thumbnail, in pixels
+uniform float beside;     // pixels before its keys, for the weights of sinks; 0: none
+uniform int columns;      // 1: queries run along columns
+out vec2 inside;          // position in the thumbnail, in pixels; below 0 along the keys: beside them
 flat out vec3 slot;       // its three numbers
 
 void main() {
@@ -14,7 +16,8 @@ void main() {
     slot = vec3(texelFetch(slots, ivec2(column, band), 0).r, texelFetch(slots, ivec2(column, band + 1), 0).r,
                 texelFetch(slots, ivec2(column, band + 2), 0).r);
     float row = floor((float(gl_InstanceID) + 0.5) / across);
-    inside = vec2(gl_VertexID & 1, gl_VertexID >> 1) * side;
+    vec2 before = columns == 1 ? vec2(0.0, beside) : vec2(beside, 0.0);
+    inside = vec2(gl_VertexID & 1, gl_VertexID >> 1) * (side + before) - before;
     vec2 at = (rect.xy + vec2(float(gl_InstanceID) - row * across, row) * pitch + inside) / viewport;
     gl_Position = slot.x < 0.0 ? vec4(2.0, 2.0, 0.0, 1.0) : vec4(at.x * 2.0 - 1.0, 1.0 - at.y * 2.0, 0.0, 1.0);
 }

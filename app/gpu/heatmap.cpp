@@ -243,6 +243,14 @@ void HeatmapRenderer::draw_now(const GridDraw& d) const {
     glUniform1f(grid_.uniform("across"), float(d.across));
     glUniform2f(grid_.uniform("pitch"), d.pitch.x, d.pitch.y);
     glUniform1f(grid_.uniform("side"), d.side);
+    const float apart = d.atlas.sinks ? d.apart : 0, sink = d.atlas.sinks ? d.sink : 0;
+    glUniform1f(grid_.uniform("beside"), sink + apart);
+    glUniform1f(grid_.uniform("apart"), apart);
+    glUniform1i(grid_.uniform("sink_t"), d.atlas.queries);
+    glUniform1f(grid_.uniform("sink_covered"), float(d.atlas.queries) / d.side);
+    glUniform1i(grid_.uniform("sinks"), 4);
+    glActiveTexture(GL_TEXTURE4);
+    glBindTexture(GL_TEXTURE_2D, d.atlas.sinks);
     glUniform1i(grid_.uniform("linear"), d.linear);
     glUniform1i(grid_.uniform("signed_colors"), 3);
     glActiveTexture(GL_TEXTURE3);

@@ -56,8 +56,9 @@ struct GridDraw {
     std::vector<GridSlot> slots;  // row by row
     ImVec2 pitch;
     float side = 0;
-    bool linear = false;       // colors by the weight, not its square root
-    GLuint signed_colors = 0;  // of entries of mixing matrices (kSignedEntry)
+    float sink = 0, apart = 0;  // pixels before the keys: weights of sinks, and the gap; 0: none are drawn
+    bool linear = false;        // colors by the weight, not its square root
+    GLuint signed_colors = 0;   // of entries of mixing matrices (kSignedEntry)
     ImVec4 rect;
 };
 

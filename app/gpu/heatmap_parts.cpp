@@ -34,7 +34,12 @@ std::vector<HeatmapRenderer::Part> parts_of_grid(const GridDraw& d) {
                                 .with(uint64_t(d.atlas.t) << 32 | uint64_t(d.heads))
                                 .with(d.atlas.covered)
                                 .with(d.side)
+                                .with(Texture::serial(d.atlas.sinks))
+                                .with(d.sink)
+                                .with(d.apart)
                                 .with(uint64_t{d.linear});
+    const float room = d.atlas.sinks ? d.sink + d.apart : 0;
+    const ImVec2 before = d.style.queries == Axis::columns ? ImVec2{0, room} : ImVec2{room, 0};
     std::vector<HeatmapRenderer::Part> out;
     for (size_t i = 0; i < d.slots.size(); ++i) {
         const GridSlot& slot = d.slots[i];
@@ -43,7 +48,7 @@ std::vector<HeatmapRenderer::Part> parts_of_grid(const GridDraw& d) {
         const ImVec2 at{d.rect.x + float(i - row * d.across) * d.pitch.x, d.rect.y + float(row) * d.pitch.y};
         const Fingerprint look =
             Fingerprint(all).with(uint64_t(slot.index)).with(slot.fade).with(slot.largest).with(at);
-        out.push_back({at, {at.x + d.side, at.y + d.side}, look.value()});
+        out.push_back({{at.x - before.x, at.y - before.y}, {at.x + d.side, at.y + d.side}, look.value()});
     }
     return out;
 }

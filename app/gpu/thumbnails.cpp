@@ -45,9 +45,10 @@ Matrix fit_thumbnails(const Matrix& values, int t, float side) {
     return out;
 }
 
-void Thumbnails::set(Matrix values, int t) {
+void Thumbnails::set(Matrix values, int t, const Matrix& sinks) {
     values_ = std::move(values);
     t_ = t;
+    sinks_ = sinks.size() ? Texture::of_values({&sinks, 1}) : Texture();
     fitted_.clear();
     whole_.reset();
 }
@@ -57,7 +58,7 @@ Thumbnails::Atlas Thumbnails::at(float side) const {
     if (growth * double(std::max(values_.rows(), values_.cols())) > Texture::most_side() ||
         growth * growth * double(values_.size()) > kMaxFitted) {
         if (!whole_) whole_ = Texture::of_values({&values_, 1});
-        return {whole_.id(), t_, float(t_) / side};
+        return {whole_.id(), t_, float(t_) / side, sinks_.id(), t_};
     }
     auto found =
         std::find_if(fitted_.begin(), fitted_.end(), [&](const Fitted& f) { return f.side == side; });
@@ -66,7 +67,7 @@ Thumbnails::Atlas Thumbnails::at(float side) const {
         const Matrix pixels = fit_thumbnails(values_, t_, side);
         found = fitted_.insert(fitted_.end(), {side, Texture::of_values({&pixels, 1})});
     }
-    return {found->texture.id(), int(std::ceil(side)), 1};
+    return {found->texture.id(), int(std::ceil(side)), 1, sinks_.id(), t_};
 }
 
 }  // namespace headlight

@@ -18,11 +18,15 @@ public:
         GLuint texture = 0;
         int t = 0;          // entries along a thumbnail
         float covered = 1;  // per pixel, along a side
+        GLuint sinks = 0;   // of every query; 0: no head has a sink
+        int queries = 0;    // of a thumbnail, in `sinks`
     };
 
-    /// Takes [rows · t, columns · t] values.
-    void set(Matrix values, int t);
+    /// Takes [rows · t, columns · t] values, and [rows · t, columns] weights of sinks, negative where a head
+    /// has none; empty: no head has one.
+    void set(Matrix values, int t, const Matrix& sinks);
     explicit operator bool() const { return t_ > 0; }
+    bool has_sinks() const { return bool(sinks_); }
     /// For thumbnails of this many pixels a side; valid until two other sizes are requested.
     Atlas at(float side) const;
 
@@ -33,6 +37,7 @@ private:
     };
     Matrix values_;
     int t_ = 0;
+    Texture sinks_;
     mutable Texture whole_;
     mutable std::vector<Fitted> fitted_;  // recent sizes: the list's and a view's
 };

@@ -30,8 +30,14 @@ constexpr int kMinRows = 3, kRowsPerTurn = 2;
 struct HeadGrid : Grid {
     float side = 0;
     int shared = 1;  // query heads per key/value head
+    SinkRoom sink;
 
-    Rect thumb(int layer, int head) const { return {x(head), y(layer), side, side}; }
+    Rect thumb(int layer, int head) const { return sink.keys(x(head), y(layer), side); }
+    /// The thumbnail with the weights of the head's sink.
+    Rect whole_thumb(int layer, int head) const {
+        return {x(head), y(layer), side + (sink.above ? 0 : sink.all()),
+                side + (sink.above ? sink.all() : 0)};
+    }
     /// The same grid with centered thumbnails, to align their labels.
     Grid of_names() const {
         Grid out = *this;
@@ -63,7 +69,8 @@ HeadGrid arrange_thumbnails(Scene& s, Rect panel, float names) {
     if (c.stacks.size() > 1)
         g.w = std::min(g.w, kLargestCellOfTwo);  // three kinds of attention stack vertically
     g.h = g.w;
-    g.side = g.w - kBetweenHeads;
+    g.sink = sink_room(s, g.w);
+    g.side = g.w - kBetweenHeads - g.sink.all();
     const auto whole_cells = [&](float room, int count) {
         return g.w * std::min(float(count), std::floor(room / g.w));
     };
@@ -134,7 +141,9 @@ void draw_thumbnails(Scene& s, const HeadGrid& g) {
         d.slots.push_back({c.has_head(at) ? c.head_index(at) : -1, 0, s.pictures.largest});
     }
     d.pitch = ui.pixels(ImVec2{g.w, g.h});
-    const Rect r = ui.pixels(g.whole());
+    add_sinks(s, g.sink, d);
+    const Rect whole = g.whole(), first = g.sink.keys(whole.x, whole.y, g.side);
+    const Rect r = ui.pixels({first.x, first.y, whole.w, whole.h});
     d.rect = {r.x, r.y, r.w, r.h};
     ui.heat->draw(*ui.list, d);
 }
@@ -158,7 +167,7 @@ void draw_outlines(Scene& s, const HeadGrid& g) {
         ui.frame(inset(r, -kOutline, -kOutline), color, width);
     };
     const auto outline_head = [&](std::pair<int, int> head, ImU32 color, float width) {
-        outline(g.thumb(head.first, head.second), color, width);
+        outline(g.whole_thumb(head.first, head.second), color, width);
     };
     const ShownHeads heads = shown_heads(s, view);
     if (heads.second) outline_head({heads.second->block, heads.second->head}, ui.colors->t1, 1);
@@ -170,7 +179,7 @@ void draw_outlines(Scene& s, const HeadGrid& g) {
         }
     if (!heads.whole_layer && view.shows != View::Shows::layer)
         return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
-    Rect layer = g.thumb(selection.block, 0);
+    Rect layer = g.whole_thumb(selection.block, 0);
     layer.w = g.w * float(s.model()->config.heads(selection.block)) - kBetweenHeads;
     outline(layer, ui.colors->accent, 2);
 }

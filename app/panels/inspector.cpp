@@ -68,6 +68,8 @@ void draw_row(Scene& s, SidePanel& c, const CellReport& r) {
     for (const Prediction& p : r.row)
         c.bar({std::to_string(p.id), labels[p.id], std::abs(p.probability) / top,
                s.pattern_number(p.probability, 3), p.id == r.cell.key});
+    if (r.sink && !s.answer->picture->sink_dropped)
+        c.bar({"", "sink", *r.sink / std::max(top, *r.sink), s.pattern_number(*r.sink, 3), false});
 }
 
 void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {

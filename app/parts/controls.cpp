@@ -79,6 +79,18 @@ GridDraw thumbnail_grid(const Scene& s, float side) {
     return d;
 }
 
+SinkRoom sink_room(const Scene& s, float side) {
+    constexpr float kShare = 0.08f, kLeast = 2, kWidest = 10, kRoomy = 44;
+    if (!s.sentence() || !s.pictures.thumbnails.has_sinks()) return {};
+    return {std::max(1 / s.ui.scale, s.ui.whole(std::clamp(side * kShare, kLeast, kWidest))),
+            side < kRoomy ? s.ui.line() : 2 * s.ui.line(), s.session.preferences.queries == Axis::columns};
+}
+
+void add_sinks(const Scene& s, const SinkRoom& room, GridDraw& d) {
+    d.sink = room.bar * s.ui.scale;
+    d.apart = room.apart * s.ui.scale;
+}
+
 void draw_head_names(Scene& s, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first) {
     const int lit = s.session.selection.block - first;

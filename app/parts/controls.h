@@ -28,6 +28,21 @@ ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
 /// The style of head thumbnails with this side in points; the caller adds their slots.
 GridDraw thumbnail_grid(const Scene& scene, float side);
+/// The room before a thumbnail's keys for the weights of its head's sink, in points: at the left, or above
+/// where queries are columns; nothing if no head of the model has a sink.
+struct SinkRoom {
+    float bar = 0, apart = 0;
+    bool above = false;
+
+    float all() const { return bar + apart; }
+    /// Returns the rectangle of the keys, of this side, in a slot that begins with the room.
+    Rect keys(float x, float y, float side) const {
+        return {above ? x : x + all(), above ? y + all() : y, side, side};
+    }
+};
+SinkRoom sink_room(const Scene& scene, float side);
+/// Draws the sinks of a grid of thumbnails, whose slots are the keys.
+void add_sinks(const Scene& scene, const SinkRoom& room, GridDraw& grid);
 /// Labels a grid of heads: head numbers above, names of layers from `first` on the left, `room` wide.
 void draw_head_names(Scene& scene, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first = 0);

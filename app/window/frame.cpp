@@ -171,11 +171,15 @@ void Frame::update_atlas(const SentenceResult& s) {
               down = (count + across - 1) / across;
     int t = narrow<int>(s.heads[0].thumbnail.rows());
     while (t > 1 && std::max(down, across) * t > Texture::most_side()) t = (t + 1) / 2;
-    Matrix atlas = Matrix::Zero(down * t, across * t);
+    Matrix atlas = Matrix::Zero(down * t, across * t), sinks;
     pictures.largest = 1e-6f;
     for (int i = 0; i < count; ++i) {
         Matrix thumbnail = s.heads[i].thumbnail;
+        Matrix sink = s.heads[i].sinks;
         while (thumbnail.rows() > t) thumbnail = halve(thumbnail);
+        while (sink.rows() > t) sink = halve(sink);
+        if (sink.size() && sinks.size() == 0) sinks = Matrix::Constant(down * t, across, kMasked);
+        if (sink.size()) sinks.block(Index{i / across} * t, i % across, t, 1) = sink;
         if (s.trace->is_mixing(s.model->config.head_at(i).block)) {
             const Shades shades = shades_of(Contrast::root, thumbnail, true);
             thumbnail = thumbnail.unaryExpr([&](float w) {
@@ -186,7 +190,7 @@ void Frame::update_atlas(const SentenceResult& s) {
         if (const float own = thumbnail.maxCoeff(); own < kSignedEntry)
             pictures.largest = std::max(pictures.largest, own);
     }
-    pictures.thumbnails.set(std::move(atlas), t);
+    pictures.thumbnails.set(std::move(atlas), t, sinks);
     pictures.of_sentence = s.serial.value();
     if (const auto& photo = s.trace->request.inputs[0].picture)
         pictures.photo = Texture::of_rgb(photo->image.width, photo->image.height, photo->image.rgb.data());

@@ -57,15 +57,27 @@ Matrix picture_rows(const Trace& trace, const PictureRequest& request, int first
 
 Matrix halve(const Matrix& values) { return max_pool(values, 2, 2); }
 
+namespace {
+
+std::vector<AttentionHead> heads_of(const PictureRequest& request) {
+    return request.group ? request.group->heads : std::vector{AttentionHead{request.block, request.head}};
+}
+
+}  // namespace
+
+bool leaves_to_sinks(const Trace& trace, const PictureRequest& request) {
+    const auto heads = heads_of(request);
+    const bool any = std::any_of(heads.begin(), heads.end(),
+                                 [&](AttentionHead h) { return !trace.rule(h.block).sinks.empty(); });
+    return any && !request.sink_dropped && !(request.group && request.group->by == Combine::max);
+}
+
 /// Returns each query's weight of its head's sink, or the mean of several heads'; empty where rows sum to 1,
 /// or to nothing in particular.
 Vector sinks_of(const Trace& trace, const PictureRequest& request, ThreadPool& pool) {
     constexpr Index kQueries = 64;  // memory: their rows
-    std::vector<AttentionHead> heads{{request.block, request.head}};
-    if (request.group) heads = request.group->heads;
-    const bool any = std::any_of(heads.begin(), heads.end(),
-                                 [&](AttentionHead h) { return !trace.rule(h.block).sinks.empty(); });
-    if (!any || request.sink_dropped || (request.group && request.group->by == Combine::max)) return {};
+    if (!leaves_to_sinks(trace, request)) return {};
+    const auto heads = heads_of(request);
     const int queries = trace.query_count(request.block);
     Vector out = Vector::Zero(queries);
     for_row_blocks(pool, queries, kQueries, [&](Index first, Index count) {

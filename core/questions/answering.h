@@ -132,6 +132,9 @@ Matrix halve(const Matrix& values);
 /// [rows, keys] of what a picture shows, for queries from `first` on; kMasked where masked.
 Matrix picture_rows(const Trace& trace, const PictureRequest& asked, int first, int rows);
 
+/// Returns whether the rows of a picture sum to 1 only with what its heads leave to sinks.
+bool leaves_to_sinks(const Trace& trace, const PictureRequest& asked);
+
 /// `side`: maximum side of levels[0].
 HeadPicture make_picture(const Trace& trace, const PictureRequest& asked, ThreadPool& pool,
                          int side = kMaxMapSide);

@@ -38,6 +38,7 @@ struct ThumbGrid : Grid {
     float side = 0;
     bool by_layer = false, captions = false, plates = false;
     int pitch = 0;  // by layer: columns from one fold to the next
+    SinkRoom sink;
 
     int place_of(AttentionHead head) const {
         return head.block % rows * columns + head.block / rows * pitch + head.head;
@@ -45,11 +46,13 @@ struct ThumbGrid : Grid {
 
     Rect slot(int place) const {
         const Rect r = cell(place / columns, place % columns);
-        return {r.x, r.y, side, side};
+        return sink.keys(r.x, r.y, side);
     }
-    /// The plate, or the thumbnail alone.
+    /// The plate, or the thumbnail alone; with the weights of its head's sink.
     Rect around(int place) const {
-        const Rect r = slot(place);
+        Rect r = slot(place);
+        (sink.above ? r.y : r.x) -= sink.all();
+        (sink.above ? r.h : r.w) += sink.all();
         if (!plates) return r;
         return {r.x - kPlateEdge, r.y - kPlateEdge, r.w + 2 * kPlateEdge, r.h + kPlateEdge + kPlateBand};
     }
@@ -59,8 +62,8 @@ struct ThumbGrid : Grid {
     /// The same with thumbnails centered in their cells, for the labels.
     Grid of_names() const {
         Grid out = *this;
-        out.x0 += (w - side) / 2;
-        out.y0 += (h - side) / 2;
+        out.x0 += (w - side) / 2 - (sink.above ? 0 : sink.all());
+        out.y0 += (h - side) / 2 - (sink.above ? sink.all() : 0);
         return out;
     }
 };
@@ -144,7 +147,8 @@ ThumbGrid arrange(Scene& s, Rect area, int heads, bool plates) {
     seen.zoom = std::clamp(seen.zoom, seen.min, seen.max);
     g.w = s.ui.whole(fitting * seen.zoom);
     g.captions = g.w >= kCaptioned && !plates;
-    g.side = g.w - apart_in(g.w, plates);
+    g.sink = sink_room(s, g.w);
+    g.side = g.w - apart_in(g.w, plates) - g.sink.all();
     g.h = cell_height(g.w, plates);
     std::tie(g.rows, g.columns) = rows_and_columns(g.by_layer ? fitting : g.w);
     g.pitch = folds.pitch(fitting);
@@ -201,7 +205,9 @@ void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
         d.slots[slot.place] = {slot.number, choice.kept[slot.number] ? 0 : kFaded,
                                largest_of(s, slot.number)};
     d.pitch = ui.pixels(ImVec2{g.w, g.h});
-    const Rect r = ui.pixels(g.whole());
+    add_sinks(s, g.sink, d);
+    const Rect whole = g.whole(), first = g.sink.keys(whole.x, whole.y, g.side);
+    const Rect r = ui.pixels({first.x, first.y, whole.w, whole.h});
     d.rect = {r.x, r.y, r.w, r.h};
     ui.heat->draw(*ui.list, d);
 }
@@ -248,7 +254,8 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
     if (!g.captions) return;
     for (const Slot& slot : slots)
         if (const Rect r = g.slot(slot.place); g.sees(r))
-            draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - 2}, choice, slot, g.by_layer);
+            draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - (g.sink.above ? g.sink.all() : 0) - 2},
+                         choice, slot, g.by_layer);
 }
 
 void draw_plates(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {

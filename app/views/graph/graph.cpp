@@ -132,6 +132,28 @@ void draw_edges(Scene& s, const GraphLayout& g, const Found<GraphRequest>& graph
     ui.unclip();
 }
 
+/// Draws at each node a stub that leads to no token: the weight that the heads below it leave to their sinks,
+/// longer for more, brighter for what the traced token loses there.
+void draw_sinks(Scene& s, const GraphLayout& g, const Graph& graph, const Rollout* rollout) {
+    constexpr float kFaintest = 0.05f, kEnd = 3;
+    Ui& ui = s.ui;
+    if (!has_sinks(graph)) return;
+    const float reach = std::min(g.tokens.h, (g.x(1) - g.x(0))) * 0.45f;
+    ui.clip(inset(g.nodes, -gap::small, 0));
+    for (int l = 0; l + 1 < g.levels; ++l)
+        for (int i = 0; i < graph.sinks[l].size(); ++i) {
+            const float weight = graph.sinks[l][i], long_ = reach * std::sqrt(weight), y = g.y(i);
+            if (weight < kFaintest || !g.sees(y)) continue;
+            const float part = carried(rollout, l, i, weight);
+            const ImU32 ink = part > kStrong ? ui.colors->t2 : faded(ui.colors->t3, 0.55f);
+            const ImVec2 from{g.x(l + 1), y}, to{from.x - long_, y + long_};
+            const float wide = std::max(0.8f, 2 * weight);
+            ui.stroke(from, to, ink, wide);
+            ui.stroke({to.x - kEnd, to.y - kEnd}, {to.x + kEnd, to.y + kEnd}, ink, wide);
+        }
+    ui.unclip();
+}
+
 void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
     constexpr float kSmall = 4, kLeast = 2;
     Ui& ui = s.ui;
@@ -242,6 +264,7 @@ void draw_graph(Scene& s, Rect area) {
     const GraphLayout g = arrange(s, rest, tokens, isize(graph->answer.blocks) + 1);
     draw_levels(s, g, {levels.x, levels.y - gap::close, levels.w, levels.h}, reached);
     draw_edges(s, g, *graph, reached);
+    draw_sinks(s, g, graph->answer, reached);
     draw_nodes(s, g, reached);
     draw_tokens(s, g, shares_of(s, reached, tokens));
     if (reached) caption(s.ui, foot, first_that_fits(s.ui, kCaption, origins_notes(s, *reached), foot.w));

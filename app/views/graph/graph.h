@@ -47,6 +47,8 @@ int graph_token(const Scene& scene);
 void draw_graph(Scene& scene, Rect area);
 void draw_graph_list(Scene& scene, Rect area);
 void draw_graph_inspector(Scene& scene, Rect area);
+/// Returns whether heads of the shown links leave weight to sinks that are no tokens.
+bool has_sinks(const Graph& graph);
 /// Returns the traced token's rollout in the shown stack; null until it is known.
 const Rollout* shown_origins(const Scene& scene);
 const char* origins_name(Origins by);

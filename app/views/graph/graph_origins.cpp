@@ -65,6 +65,11 @@ std::vector<std::string> method_notes(Origins by, bool chosen_for_sink, bool sin
 
 }  // namespace
 
+bool has_sinks(const Graph& graph) {
+    return std::any_of(graph.sinks.begin(), graph.sinks.end(),
+                       [](const Vector& of_layer) { return of_layer.size() && of_layer.maxCoeff() > 0; });
+}
+
 std::vector<std::string> origins_notes(const Scene& s, const Rollout& r) {
     const auto& state = s.of<GraphState>();
     if (r.by == Origins::flow && r.flow.empty())
@@ -73,11 +78,14 @@ std::vector<std::string> origins_notes(const Scene& s, const Rollout& r) {
             "More than " + std::to_string(kMaxFlowTokens) + " tokens: rollout instead of flow."};
     if (!r.refusal.empty()) return {r.refusal};
     const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
+    const auto* graph = s.found<GraphRequest>();
+    const std::string stubs = graph && has_sinks(graph->answer) ? " Stubs: weight left to sinks." : "";
     std::vector<std::string> out;
     const std::vector<float> shares = r.shares();
     const bool sink_remains = !state.sink_apart && !shares.empty() && shares[0] > 0.5f;
     for (const std::string& how : method_notes(r.by, state.by == Origins::automatic, sink_remains)) {
         const std::string note = "Origins of " + token + ": " + how;
+        if (!stubs.empty() && !state.sink_apart) out.push_back(note + stubs);
         out.push_back(note + (state.sink_apart ? " First token apart; the others sum to 1." : ""));
         if (state.sink_apart) out.push_back(note + " First token apart.");
     }

@@ -142,6 +142,30 @@ void list_shares(SidePanel& panel, const std::vector<std::string>& labels, const
                    number(shares[i], 3)});
 }
 
+/// Lists the weight that the traced token's heads leave to their sinks, layer by layer.
+void list_sinks(SidePanel& panel, const Graph& graph, int token) {
+    if (!panel.fold("sinks", "Left to sinks, by layer")) return;
+    for (size_t layer = 0; layer < graph.sinks.size(); ++layer)
+        if (const Vector& of_layer = graph.sinks[layer]; token < of_layer.size())
+            panel.bar({std::to_string(layer), "sink", of_layer[token], number(of_layer[token], 3)});
+}
+
+/// Tabulates the mean weight that the heads of each layer leave to their sinks.
+std::vector<NumberTable> sink_numbers(const Scene& s, const std::vector<std::string>& tokens) {
+    const auto* graph = s.found<GraphRequest>();
+    if (!graph || !has_sinks(graph->answer)) return {};
+    const auto& sinks = graph->answer.sinks;
+    NumberTable out{.name = "left to sinks",
+                    .rows_are = "layer",
+                    .columns_are = "token",
+                    .rows = counted(isize(sinks)),
+                    .columns = tokens,
+                    .values = Matrix(isize(sinks), isize(tokens)),
+                    .beside = true};
+    for (int layer = 0; layer < isize(sinks); ++layer) out.values.row(layer) = sinks[layer].transpose();
+    return {std::move(out)};
+}
+
 }  // namespace
 
 void draw_graph_inspector(Scene& s, Rect area) {
@@ -163,6 +187,8 @@ void draw_graph_inspector(Scene& s, Rect area) {
                                  ? "Maximum flow, as a share"
                                  : capital_first(origins_name(r.by)) + " of the input"))
         list_shares(panel, labels, all);
+    if (const auto* graph = s.found<GraphRequest>(); graph && has_sinks(graph->answer))
+        list_sinks(panel, graph->answer, found->asked.token);
     panel.rule();
     if (r.by != Origins::relevance || s.model()->has_logits()) link_to_map(s, panel, r.by);
     panel.note(definition_of(r) + source_note(s));
@@ -186,6 +212,7 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
                        {"flow"},
                        tokens,
                        matrix_of_columns({found->answer.flow}).transpose()});
+    for (NumberTable& table : sink_numbers(s, tokens)) out.push_back(std::move(table));
     return out;
 }
 

@@ -19,12 +19,13 @@ namespace headlight {
 namespace {
 
 constexpr float kMaxLineRow = 54, kRowLeast = 20, kLinesNames = 24, kLinesFoot = 48, kQueries = 264,
-                kKeys = 136, kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3;
+                kKeys = 136, kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3, kSinkRow = 34;
 
 struct LinesLayout {
     Grid rows;
     Rect queries, lines, keys;  // columns
     Rect bars;                  // one per head, right of the keys; no width if they do not fit
+    Rect sink;                  // above the keys, and never scrolled; no height: no head has a sink
     float y(int row) const { return rows.middle_y(row); }
     bool sees(int row) const { return y(row) >= rows.view.y && y(row) <= rows.view.bottom(); }
 };
@@ -108,6 +109,17 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     }
 }
 
+/// Names the sink, which is no token, where lines to it end.
+void draw_sink(Ui& ui, const LinesLayout& l) {
+    if (l.sink.h == 0) return;
+    const Rect r = inset(line_at(l.keys, l.sink.middle_y(), size::chip), gap::medium, 0);
+    Chip chip{"sink", ui.colors->t2, ui.colors->bg1, ui.colors->l2, {}, kBodyMono};
+    draw_chip(ui, {r.x, r.y, chip_width(ui, chip), r.h}, chip);
+    ui.tooltip(
+        "lines/sink", ui.hit("lines/sink", r),
+        "The sink of each head: a learned score beside those of the keys. Its weight goes to no token.");
+}
+
 /// Counts lines; those weaker than `faintest` are not drawn.
 struct LineCount {
     size_t all = 0;
@@ -120,8 +132,10 @@ struct LineCount {
 };
 
 void add_weights(const Scene& s, const LayerLinks& links, int query, std::vector<float>& out) {
-    for (const int h : drawn_heads(s))
+    for (const int h : drawn_heads(s)) {
         for (const Link& link : links.of_head[h][query]) out.push_back(link.weight);
+        if (links.draws_sink(h, query, s.of<LayerHeads>().share)) out.push_back(links.sinks[h][query]);
+    }
 }
 
 LineCount lines_in_sight(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
@@ -151,7 +165,7 @@ float strength_of(LineLook look, float weight) {
     return look == LineLook::dimmed ? 0.13f + 0.12f * weight : 0.25f + 0.6f * weight;
 }
 
-/// Adds the lines of one query; a line to a key out of sight points towards it.
+/// Adds the lines of one query; a line to a key out of sight points towards it, that to the sink leads above.
 void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
                LineLook look, std::vector<LevelCurve>& out) {
     constexpr float kApart = 1.5f, kThinnest = 0.75f, kPerWeight = 6;
@@ -160,13 +174,18 @@ void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, in
     for (int i = 0; i < isize(heads); ++i) {
         const float apart = (float(i) - float(heads.size() - 1) / 2) * kApart;
         const ImU32 ink = head_ink(s, heads[i]);
+        const auto add = [&](float y, float weight, LineLook at) {
+            out.push_back({l.y(query) + apart, y + apart, faded(ink, strength_of(at, weight)),
+                           std::max(kThinnest, kPerWeight * weight)});
+        };
         for (const Link& link : links.of_head[heads[i]][query]) {
             if (link.weight < faintest) break;  // sorted by weight
             const bool to_focus = s.session.selection.hovered.key == link.key;
-            const float alpha = strength_of(to_focus ? LineLook::highlighted : look, link.weight);
-            out.push_back({l.y(query) + apart, between(l.y(link.key), high, low) + apart, faded(ink, alpha),
-                           std::max(kThinnest, kPerWeight * link.weight)});
+            add(between(l.y(link.key), high, low), link.weight, to_focus ? LineLook::highlighted : look);
         }
+        if (links.draws_sink(heads[i], query, s.of<LayerHeads>().share) &&
+            links.sinks[heads[i]][query] >= faintest)
+            add(l.sink.middle_y(), links.sinks[heads[i]][query], look);
     }
 }
 
@@ -179,7 +198,9 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, con
     for (int q = 0; q < s.queries(); ++q)
         if (l.sees(q) && q != focused) add_lines(s, l, links, q, in_sight.faintest, others, curves);
     if (focused) add_lines(s, l, links, *focused, of_query.faintest, LineLook::highlighted, curves);
-    s.ui.curves(inset(l.lines, 0, -gap::small), curves);
+    Rect drawn = inset(l.lines, 0, -gap::small);
+    if (l.sink.h > 0) drawn = {drawn.x, l.sink.y, drawn.w, drawn.bottom() - l.sink.y};
+    s.ui.curves(drawn, curves);
 }
 
 /// Draws the focused query's weight on each key, per drawn head.
@@ -198,6 +219,10 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect nam
               Flush::center);
         for (int k = 0; k < s.keys(); ++k)
             if (l.sees(k)) ui.fill(line_at(column, l.y(k), high), ui.colors->bg2);
+        if (Rect r = line_at(column, l.sink.middle_y(), high); l.sink.h > 0) {
+            ui.fill(r, ui.colors->bg2);
+            ui.fill(take_bottom(r, high * links.sinks[heads[i]][cell->first]), ink);
+        }
         for (const Link& link : links.of_head[heads[i]][cell->first])
             if (Rect r = line_at(column, l.y(link.key), high); l.sees(link.key))
                 ui.fill(take_bottom(r, std::max(ui.line(), high * link.weight)), ink);
@@ -261,11 +286,13 @@ void draw_lines(Scene& s, Rect area) {
     if (!links) return;
     const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
                foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
+    const Rect sink = take_top(rest, links->sinks.empty() ? 0 : kSinkRow);
     const bool scrolls = kRowLeast * float(std::max(s.queries(), s.keys())) > rest.h && !s.ui.on_page();
     const bool marks = scrolls && rest.h > kLeastMarked;
     const Rect over = marks ? take_top(rest, kUnseenLine) : Rect{},
                below = marks ? take_bottom(rest, kUnseenLine) : Rect{};
-    const LinesLayout l = arrange(s, rest);
+    LinesLayout l = arrange(s, rest);
+    l.sink = sink;
     const auto above = [&](Rect column) {
         return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
     };
@@ -273,6 +300,7 @@ void draw_lines(Scene& s, Rect area) {
     caption(s.ui, above(l.keys), "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
+    draw_sink(s.ui, l);
     const auto focused = focused_query(s);
     const LineCount in_sight = lines_in_sight(s, l, *links),
                     of_query = focused ? lines_of_query(s, *links, *focused) : LineCount();

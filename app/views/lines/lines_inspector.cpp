@@ -22,13 +22,16 @@ void draw_head_line(Scene& s, Rect line, int head) {
     ui.tooltip(path, ui.hit(path, entropy), head_statistics()[0].definition);
 }
 
+/// Writes a key and its weight; below 0: the sink, which has no position.
 void draw_key_line(Scene& s, Rect line, int head, const Link& link) {
     constexpr float kWord = 72, kWeight = 40;
     Ui& ui = s.ui;
     const float position = ui.text.width(kCaptionMono, std::to_string(std::max(100, s.keys() - 1)));
-    write(ui, take_left(line, position, gap::small), kCaptionMono, ui.colors->t3, std::to_string(link.key),
-          Flush::right);
-    write(ui, take_left(line, kWord, gap::close), kCaptionMono, ui.colors->t2, s.key_labels()[link.key]);
+    const bool sink = link.key < 0;
+    write(ui, take_left(line, position, gap::small), kCaptionMono, ui.colors->t3,
+          sink ? "" : std::to_string(link.key), Flush::right);
+    write(ui, take_left(line, kWord, gap::close), kCaptionMono, ui.colors->t2,
+          sink ? "sink" : s.key_labels()[link.key]);
     write(ui, take_right(line, kWeight, gap::small), kCaptionMono, ui.colors->t2, number(link.weight, 2),
           Flush::right);
     ui.bar(band(line, size::bar), link.weight, head_ink(s, head));
@@ -38,6 +41,7 @@ void draw_key_line(Scene& s, Rect line, int head, const Link& link) {
 
 void draw_lines_inspector(Scene& s, Rect area) {
     constexpr size_t kKeysOfHead = 3;
+    constexpr int kSink = -1;
     constexpr float kKeyLine = 22, kBetween = 30, kFirst = 74, kLeast = 80;
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
@@ -54,6 +58,10 @@ void draw_lines_inspector(Scene& s, Rect area) {
         for (size_t i = 0; i < std::min(kKeysOfHead, row.size()); ++i) {
             c.skip(kKeyLine);
             draw_key_line(s, c.line(size::line), h, row[i]);
+        }
+        if (!links->sinks.empty()) {
+            c.skip(kKeyLine);
+            draw_key_line(s, c.line(size::line), h, {kSink, links->sinks[h][cell->first]});
         }
         c.skip(kBetween);
     }

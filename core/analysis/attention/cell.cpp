@@ -36,6 +36,7 @@ void fill_row(const Trace& trace, CellReport& r) {
     for (const int key : order)
         if (isize(r.row) < kRowKeys && (row(0, key) != 0 || rule.mask_of(c.head).has_weight(c.query, key)))
             r.row.push_back({key, row(0, key)});
+    if (!rule.sinks.empty()) r.sink = sink_weight(rule, row.row(0));
 }
 
 void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, ThreadPool& pool) {

@@ -1,6 +1,7 @@
 // Computes everything that the inspector shows about one cell of one head.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analysis/attention/score_steps.h"
@@ -23,6 +24,7 @@ struct CellReport : ScoreSteps {
     int rank = 1;                 // rank of the key in its row, from 1
     int ranked = 0;               // unmasked keys of the row
     std::vector<Prediction> row;  // heaviest keys of the row, by size: position and weight
+    std::optional<float> sink;    // weight that the row leaves to the head's sink; none: it has none
     float delta_norm = 0;         // ‖z W_O‖ of this head at the query: its ΔE
     float layer_share = 0;        // ‖ΔE‖ of this head over the sum of ‖ΔE‖ of the layer's heads
     bool tokens_asked = false;    // whether the next two were computed

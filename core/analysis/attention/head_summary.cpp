@@ -15,6 +15,8 @@ namespace headlight {
 
 namespace {
 
+constexpr int kNumbers = kStatistics + 1;  // of a query
+
 /// Returns the tokens of an entry: the smallest power of two for at most `max` entries of `count` tokens.
 int scale_of(int count, int max) {
     int scale = 0;
@@ -140,7 +142,7 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
         blocks_.push_back(
             {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, keys, down, across, queries});
         for (int head = 0; head < c.heads(i); ++head)
-            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics), Matrix(0, columns)};
+            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kNumbers), Matrix(0, columns)};
     }
 }
 
@@ -148,7 +150,7 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
 void HeadObserver::start_at(const Block& block, SeenRows& seen, int first) {
     if (first == seen.first) return;
     const Index end = seen.first + seen.statistics.rows(), kept = end - std::max(first, seen.first);
-    Matrix statistics(end - first, kStatistics);
+    Matrix statistics(end - first, kNumbers);
     statistics.bottomRows(kept) = seen.statistics.bottomRows(kept);
     const Index rows = first < end ? entry_count(block.queries, block.down) - (first >> block.down) : 0,
                 same = std::min(rows, seen.entries.rows());
@@ -186,6 +188,7 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
             seen.statistics(row.query - seen.first, s) =
                 defined ? statistic.of_query(row) : std::numeric_limits<float>::quiet_NaN();
         }
+        seen.statistics(row.query - seen.first, kStatistics) = row.sink;
     }
 }
 
@@ -237,6 +240,21 @@ Matrix HeadObserver::thumbnail(AttentionHead head) const {
     return rows == 1 ? stretched(entries, side_) : stretched(max_pool(entries, rows, 1), side_);
 }
 
+/// Takes the largest weight of each row's queries, as thumbnail() does of each key.
+Vector HeadObserver::sinks(const Trace& trace, AttentionHead head) const {
+    if (trace.rule(head.block).sinks.empty()) return {};
+    const int queries = blocks_[head.block].queries, scale = scale_of(queries, max_);
+    const Index entries = entry_count(queries, scale);
+    const Rows& of_query = heads_[head].by_query;
+    Vector out = Vector::Zero(side_);
+    for (Index i = 0; i < side_; ++i) {
+        const Index first = (i * entries / side_) << scale,
+                    end = std::min(Index{queries}, first + (Index{1} << scale));
+        for (Index q = first; q < end; ++q) out[i] = std::max(out[i], of_query.row(q)[kStatistics]);
+    }
+    return out;
+}
+
 PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel,
                                           const PastSummaries& past) && {
     if (past.trace == &trace) return *past.heads;
@@ -256,6 +274,7 @@ PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, 
                              : Rows(std::move(seen.statistics));
         out.statistics = means(out);
         out.thumbnail = thumbnail(h);
+        out.sinks = sinks(trace, h);
     });
     return std::move(heads_);
 }

@@ -21,8 +21,12 @@ struct StatisticSums {
 struct HeadSummary {
     std::array<float, kStatistics> statistics;
     Matrix thumbnail;  // [t, t]: `entries`, stretched if the other stack's text is longer
+    /// [t]: the largest weight that the queries of each row of the thumbnail leave to the head's sink
+    /// (AttentionSpec::sinks), a column beside the keys; empty: it has none.
+    Vector sinks;
 
-    Rows by_query;                     // [queries, kStatistics]: value of each query, NaN if undefined
+    /// [queries, kStatistics + 1]: value of each query, NaN if undefined; last, the weight of its sink
+    Rows by_query;
     std::vector<StatisticSums> tiles;  // sums of `by_query` over each complete tile of kTileQueries queries
     /// [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each entry covers (of a
     /// mixing matrix the one farthest from 0), kMasked if all of them are masked. Powers of two, so that one
@@ -72,6 +76,7 @@ private:
     int reusable_rows(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const;
     Matrix merged_entries(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const;
     Matrix thumbnail(AttentionHead head) const;
+    Vector sinks(const Trace& trace, AttentionHead head) const;
 
     int max_, side_ = 1;                         // rows of a thumbnail: maximum, and actual
     std::vector<std::vector<int>> last_copies_;  // of each stack's text

@@ -37,6 +37,9 @@ struct Graph {
     std::vector<int> blocks;
     std::vector<std::vector<std::vector<Link>>> links;  // [layer][query], heaviest first
     std::vector<Vector> residual_weight;  // [layer][query], in the links' unit (Rollout::scales); empty: 1
+    /// [layer][query]: the part of residual_weight that heads leave to their sinks, in the same unit: with
+    /// the links' weights of rollout it sums to 1; empty: not known.
+    std::vector<Vector> sinks;
 };
 
 struct GraphRequest {

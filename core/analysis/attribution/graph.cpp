@@ -116,12 +116,14 @@ void link_by_shares(const Trace& trace, const GraphRequest& w, Graph& g, ThreadP
     for (size_t l = 0; l < g.blocks.size(); ++l) {
         pool.stop_point();
         g.residual_weight.push_back(Vector::Constant(n, unit));
+        g.sinks.push_back(Vector::Zero(n));
         if (trace.rule(g.blocks[l]).skipped) continue;
         const SharesOf shares_of = of_block(g.blocks[l]);
         pool.run(tiles, [&](int tile) {
             const int first = tile * kGraphTile, count = std::min(kGraphTile, n - first);
             const RowShares shares = shares_of(first, count);
             g.residual_weight[l].segment(first, count) = unit * shares.residual_weight;
+            if (shares.sinks.size()) g.sinks[l].segment(first, count) = unit * shares.sinks;
             for (int i = 0; i < count; ++i)
                 g.links[l][size_t(first + i)] = links_of(unit * shares.keys.row(i), w.share);
         });
@@ -133,7 +135,7 @@ void link_by_shares(const Trace& trace, const GraphRequest& w, Graph& g, ThreadP
 Result<Graph> answer_graph(const Runs& runs, const GraphRequest& w, ThreadPool& pool,
                            const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
-    Graph g{self_blocks(trace.config(), w.included.stack), {}, {}};
+    Graph g{self_blocks(trace.config(), w.included.stack), {}, {}, {}};
     const int n = trace.request.inputs[w.included.stack].size();
     g.links.assign(g.blocks.size(), std::vector<std::vector<Link>>(n));
     const CancelScope scope(pool, cancel);

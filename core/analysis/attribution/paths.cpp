@@ -66,6 +66,8 @@ BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included) {
         return [&trace, included, block](int first, int rows) {
             RowShares out{Matrix::Zero(rows, trace.key_count(block)), Vector::Ones(rows)};
             Vector heads = Vector::Zero(rows);
+            const bool sinks = !trace.rule(block).sinks.empty();
+            if (sinks) out.sinks = Vector::Zero(rows);
             for (int h = 0; h < trace.config().heads(block); ++h) {
                 const Vector moving = moving_rows(trace, included, {block, h}, first, rows);
                 if (moving.isZero()) continue;
@@ -76,7 +78,8 @@ BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included) {
                 if (heads[i] == 0) continue;
                 out.keys.row(i) *= 0.5f / heads[i];
                 // Leaves a share that sinks take to the stream, since they add nothing.
-                out.residual_weight[i] = trace.rule(block).sinks.empty() ? 0.5f : 1 - out.keys.row(i).sum();
+                out.residual_weight[i] = sinks ? 1 - out.keys.row(i).sum() : 0.5f;
+                if (sinks) out.sinks[i] = out.residual_weight[i] - 0.5f;
             }
             return out;
         };

@@ -38,6 +38,7 @@ std::vector<int> replaced_rows(const Trace& trace, int stack, int layer);
 struct RowShares {
     Matrix keys;             // [rows, keys]
     Vector residual_weight;  // [rows]: share of the row's own stream
+    Vector sinks = {};       // [rows]: the part of it that rollout leaves there for sinks; empty: none
 };
 /// Computes the shares of queries from `first` on; on any thread.
 using SharesOf = std::function<RowShares(int first, int rows)>;
