@@ -10,7 +10,7 @@ namespace headlight {
 struct View;
 
 /// A column of the table (order: step_columns). delta: ‖ΔE‖ below it; edited, tempered: after interventions;
-/// to_position, from_position: what disentangled attention adds (DeBERTa).
+/// to_position, from_position: what disentangled attention adds (DeBERTa); gated: through the block's gate.
 enum class StepColumn {
     dot,
     scaled,
@@ -25,10 +25,13 @@ enum class StepColumn {
     edited,
     tempered,
     to_position,
-    from_position
+    from_position,
+    gated
 };
 /// True if it follows from the pattern; else it is part of the score.
-inline bool is_after_weight(StepColumn c) { return c >= StepColumn::weight && c <= StepColumn::delta; }
+inline bool is_after_weight(StepColumn c) {
+    return (c >= StepColumn::weight && c <= StepColumn::delta) || c == StepColumn::gated;
+}
 
 enum class StepOrder { text, weight };
 

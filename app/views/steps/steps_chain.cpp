@@ -37,7 +37,7 @@ void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStag
     draw_cells_of(ui, cells, stage.values);
     const auto n = isize(stage.values);
     const Grid g{cells, 1, n, cells.w / float(n), cells.h};
-    if (stage.step == ChainStep::heads) {  // frames the chosen head's part
+    if (stage.step >= ChainStep::heads && stage.step <= ChainStep::gated) {  // frames the chosen head's part
         const auto width = float(s.model()->config.d_value(found.asked.block)) * g.w;
         ui.frame({cells.x + width * float(found.asked.head), cells.y - 2, width, cells.h + 4}, ui.colors->t2);
     }
@@ -131,6 +131,8 @@ std::string made_by(const ChainEntry& e, const ChainStage& from) {
             return "z of head " + std::to_string(e.dimension / isize(from.values));
         case ChainEntry::How::sum:
             return "the block’s input plus its output";
+        case ChainEntry::How::product:
+            return "z times g";
         case ChainEntry::How::given:
         case ChainEntry::How::matrix:
             break;
@@ -157,13 +159,18 @@ StripPanel chain_panel(const Found<BlockChainRequest>& found) {
         out.heading = entry + row_name(e) + " of " + e.matrix + " times " + from.name +
                       (e.bias ? ", plus its bias" : "");
         out.strips = {strip_of(row_name(e), e.row, "‖·‖"), strip_of(from.name, from.values, "‖·‖"),
-                      strip_of("w × x", e.row.cwiseProduct(from.values), "Σ")};
+                      product_strip("w × x", e.row.cwiseProduct(from.values), "Σ")};
         out.matrix = &e.picture;
         out.row = e.dimension;
         return out;
     }
     out.heading = entry + made_by(e, from);
     out.strips = {strip_of(from.name, from.values, "‖·‖"), *out.whole};
+    if (e.how == ChainEntry::How::product) {
+        out.strips.insert(out.strips.begin() + 1,
+                          strip_of("g", found.answer.find(ChainStep::gate)->values, "‖·‖"));
+        out.strips.back().product = true;
+    }
     if (e.how == ChainEntry::How::sum)
         out.strips.insert(out.strips.begin() + 1, strip_of("attn_out", stage.values - from.values, "‖·‖"));
     return out;
@@ -203,6 +210,9 @@ void draw_chain_arithmetic(Scene& s, SidePanel& c, const Found<BlockChainRequest
     } else if (e.how == ChainEntry::How::sum) {
         c.pair("E", number(e.term, 3));
         c.pair("+ attn_out", number(e.added, 3));
+    } else if (e.how == ChainEntry::How::product) {
+        c.pair("z", number(e.term, 3));
+        c.pair("× g", number(e.added, 3));
     }
     c.pair(e.how == ChainEntry::How::given ? stage.formula : "=", number(e.value, 3), Column::Pair::emphasis);
 }

@@ -20,8 +20,9 @@ void StepsState::visit(FieldVisitor& v) {
              {"steps stage",
               "Steps: stage",
               "the vector of the whole block to explain",
-              {"query-in", "query-norm", "q", "q-norm", "q-rotated", "key-in", "key-norm", "k", "k-norm",
-               "k-rotated", "v", "z", "heads", "output", "output-norm", "sum", "next-norm"}});
+              {"query-in", "query-norm", "q",         "q-norm",      "q-rotated", "key-in",   "key-norm",
+               "k",        "k-norm",     "k-rotated", "v-made",      "v",         "z",        "heads",
+               "gate",     "gated",      "output",    "output-norm", "sum",       "next-norm"}});
     v.report("chain_step", static_cast<int>(stage));
     v.report("chain_entry", entry);
     v.choose(nullptr, column,
@@ -29,7 +30,7 @@ void StepsState::visit(FieldVisitor& v) {
               "Steps: column",
               "the number of the focused key to explain",
               {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta",
-               "edited", "temperature", "to-position", "from-position"}});
+               "edited", "temperature", "to-position", "from-position", "gated"}});
     v.choose(
         "steps_order", order,
         {"steps order", "Steps: order of keys", "text order, or largest weight first", {"text", "weight"}});
@@ -61,7 +62,8 @@ constexpr const char* kHelp[] = {
     "Your score, used instead of the computed one.",
     "Divided by your attention temperature; the input of softmax.",
     "Content to position: scaled q times Kr, the key of the distance between query and key (DeBERTa).",
-    "Position to content: scaled k times Qr, the query of that distance (DeBERTa)."};
+    "Position to content: scaled k times Qr, the query of that distance (DeBERTa).",
+    "Weight times ‖v ∘ g‖: what the query's gate g leaves of this key's part, before W_O."};
 
 }  // namespace
 
@@ -81,6 +83,7 @@ const char* end_of(const Steps& s) {
     return s.z_by == ZBy::zero    ? "z is 0, ablated:"
            : s.z_by == ZBy::mean  ? "z is its mean:"
            : s.z_by == ZBy::given ? "z is replaced:"
+           : s.gate.size()        ? "added, × g, then W_O:"
                                   : "added, then W_O:";
 }
 
@@ -91,6 +94,9 @@ const char* help_of_end(const Steps& s) {
         return "The block's output at this token is replaced; the head's ΔE is not used.";
     if (s.z_by != ZBy::weights)
         return "The replaced z goes through the head's slice of W_O; the weighted values are not used.";
+    if (s.gate.size())
+        return "The weighted values are added (z), multiplied by the gate g, and go through the head's slice "
+               "of W_O. ‖ΔE‖ is not the sum of the lengths above.";
     return "The weighted values are added (z) and go through the head's slice of W_O. ‖ΔE‖ is not the sum of "
            "the lengths above.";
 }
@@ -159,6 +165,12 @@ std::vector<StepColumnKind> weight_columns() {
          2,
          [](const KeyStep& k) -> double { return k.moved; },
          {StepColumn::weight, StepColumn::value}},
+        {StepColumn::gated,
+         "through g",
+         76,
+         2,
+         [](const KeyStep& k) -> double { return k.gated; },
+         {StepColumn::moved}},
     };
 }
 
@@ -178,6 +190,7 @@ bool has_bar(StepColumn c) {
 }
 
 bool takes_step(const Scene& s, StepColumn c, const Steps& steps) {
+    if (c == StepColumn::gated) return steps.gate.size() > 0;
     const AttentionRule& rule = s.sentence()->trace->rule(s.block());
     if (!rule.is_softmax())
         return c == StepColumn::weight || c == StepColumn::value || c == StepColumn::moved;

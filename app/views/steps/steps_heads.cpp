@@ -26,6 +26,8 @@ const char* help_of_stage(const std::string& name) {
     if (name == "weights") return "The query's row of each head's pattern, first key at the top.";
     if (name == "v") return "The value vector in each head; heads may share it.";
     if (name == "z") return "z = Σ weight · v over all keys.";
+    if (name == "g") return "The gate: what multiplies z before W_O.";
+    if (name == "z·g") return "z times the gate, entry by entry.";
     return "ΔE: z through the head's slice of W_O, added to the residual stream.";
 }
 

@@ -8,7 +8,6 @@
 #include "parts/side_panel.h"
 #include "views/steps/steps_chain.h"
 #include "views/steps/steps_strips.h"
-#include "views/tables.h"
 
 namespace headlight {
 
@@ -73,6 +72,7 @@ void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) 
     c.pair("weight", number(k.weight, 3), on == StepColumn::weight || on == StepColumn::mask);
     c.pair("× ‖v‖", number(k.value_norm, 2), on == StepColumn::value);
     c.pair("weighted value", number(k.moved, 2), on == StepColumn::moved);
+    if (steps.gate.size()) c.pair("through g: weight · ‖v ∘ g‖", number(k.gated, 2), on == StepColumn::gated);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void draw_products(SidePanel& c, const std::vector<Strip>& strips) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
-    const bool products = strips.size() == 3 && strips.back().sign == "Σ";
+    const bool products = product_of(strips) == &strips.back();
     if (!c.fold("largest", products ? "Largest products" : "Largest entries of " + strips.back().name))
         return;
     const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = c.at.w < 280 ? 40 : 80;
@@ -133,45 +133,6 @@ bool draw_steps_inspector(Scene& s, Rect area) {
     if (show == StepsShow::heads) return false;
     show == StepsShow::block ? inspect_chain(s, area) : inspect_steps(s, area);
     return true;
-}
-
-std::vector<NumberTable> steps_numbers(const Scene& s) {
-    const auto* chain = s.found<BlockChainRequest>();
-    const auto* heads = s.found<HeadsChainRequest>();
-    const StepsShow show = s.of<StepsState>().show;
-    if (show == StepsShow::block) return chain ? chain_numbers(*chain) : std::vector<NumberTable>();
-    if (show == StepsShow::heads) return heads ? heads_chain_numbers(*heads) : std::vector<NumberTable>();
-    const auto* found = s.found<StepsRequest>();
-    if (!found) return {};
-    static constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
-    const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
-    std::vector<std::string> names;
-    std::vector<std::vector<float>> columns;
-    const auto add = [&](const char* name, bool there, float (*value)(const KeyStep&)) {
-        if (!there) return;
-        names.emplace_back(name);
-        columns.emplace_back();
-        for (const KeyStep& k : found->answer.keys) columns.back().push_back(value(k));
-    };
-    const Steps& steps = found->answer;
-    const bool scored = by_scores(steps.weights_by), tempered = is_tempered(steps);
-    add("q·k", steps.weights_by != WeightsBy::mixing, [](const KeyStep& k) { return k.dot; });
-    add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
-    add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
-    add("position bias", rule.has_bias() && !rule.disentangled, [](const KeyStep& k) { return k.bias; });
-    add("q·Kr", rule.disentangled.keys.rows() > 0, [](const KeyStep& k) { return k.to_position; });
-    add("k·Qr", rule.disentangled.queries.rows() > 0, [](const KeyStep& k) { return k.from_position; });
-    add("edited", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
-    add("before temperature", tempered || steps.weights_by == WeightsBy::given,
-        [](const KeyStep& k) { return k.before; });
-    add("score", scored, [](const KeyStep& k) { return k.score; });
-    add("exp", scored, [](const KeyStep& k) { return k.allowed || k.exp != 0 ? float(k.exp) : kNothing; });
-    add("weight", true, [](const KeyStep& k) { return k.weight; });
-    add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
-    add("moved", true, [](const KeyStep& k) { return k.moved; });
-    const std::string made = scored ? "" : ", frozen pattern";
-    return {{"steps of query " + std::to_string(found->asked.query) + made, "key", "step",
-             s.sentence()->key_labels(found->asked.block), names, matrix_of_columns(columns)}};
 }
 
 }  // namespace headlight

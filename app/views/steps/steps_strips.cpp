@@ -12,6 +12,16 @@ Strip strip_of(std::string name, Vector values, const std::string& sign, bool qu
     return {std::move(name), sign, decimals(shown, 2), std::move(values), query};
 }
 
+Strip product_strip(std::string name, Vector values, const std::string& sign, bool query) {
+    Strip out = strip_of(std::move(name), std::move(values), sign, query);
+    out.product = true;
+    return out;
+}
+
+const Strip* product_of(const std::vector<Strip>& strips) {
+    return strips.size() >= 3 && strips[2].product ? &strips[2] : nullptr;
+}
+
 void draw_cells_of(Ui& ui, Rect r, const Vector& values) {
     const float largest = values.size() ? values.cwiseAbs().maxCoeff() : 0;
     draw_matrix(ui, r,
@@ -24,8 +34,12 @@ std::string heading(const Scene& s, const Found<StepsRequest>& found, int key) {
     const std::string query = token_at(s.query_labels(), found.asked.query),
                       at = token_at(s.key_labels(), key);
     if (!is_after_weight(s.of<StepsState>().column)) return "q·k of " + query + " and " + at;
+    const bool gate = found.answer.gate.size() > 0;
     if (s.of<StepsState>().column == StepColumn::delta)
-        return "ΔE of " + query + ": z through the output matrix";
+        return "ΔE of " + query + (gate ? ": z times its gate, through" : ": z through") +
+               " the output matrix";
+    if (s.of<StepsState>().column == StepColumn::gated)
+        return "Weighted value of " + at + " for " + query + ", through the gate of " + query;
     return "Weighted value of " + at + " for " + query;
 }
 
@@ -77,10 +91,10 @@ void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
 
 std::string dimension_text(const std::vector<Strip>& strips, int d) {
     const auto at = [&](size_t i) { return decimals(strips[i].values[d], 2); };
-    if (strips.size() == 3 && strips[2].sign == "Σ")
-        return "dimension " + std::to_string(d) + ":  " + at(0) + " × " + at(1) + " = " + at(2);
+    const bool product = product_of(strips);
     std::string out = "dimension " + std::to_string(d) + ":";
-    for (size_t i = 0; i < strips.size(); ++i)
+    if (product && d < strips[2].values.size()) out += "  " + at(0) + " × " + at(1) + " = " + at(2);
+    for (size_t i = product ? 3 : 0; i < strips.size(); ++i)
         if (d < strips[i].values.size()) out += "  " + short_name(strips[i]) + " " + at(i);
     return out;
 }
@@ -93,16 +107,22 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsRequest>& found, i
                  k = trace.k(w.block, w.head).row(key).transpose();
     const Vector v = trace.v(w.block, w.head).row(key).transpose(), &z = found.answer.z;
     const bool own = found.answer.z_by == ZBy::weights;  // z is the sum of the weighted values
-    if (s.of<StepsState>().column == StepColumn::delta)
-        return {strip_of((own ? "z " : "z (replaced) ") + query, z, "‖·‖", true),
-                strip_of("ΔE " + query, found.answer.delta, "‖·‖", true)};
+    const Vector& g = found.answer.gate;
+    const Vector moved = v * found.answer.keys[key].weight;
+    const Strip whole = strip_of((own ? "z " : "z (replaced) ") + query, z, "‖·‖", true),
+                delta = strip_of("ΔE " + query, found.answer.delta, "‖·‖", true),
+                gate = strip_of("g " + query, g, "‖·‖", true);
+    if (s.of<StepsState>().column == StepColumn::delta && g.size())
+        return {whole, gate, product_strip("z·g " + query, found.answer.gated(), "‖·‖", true), delta};
+    if (s.of<StepsState>().column == StepColumn::delta) return {whole, delta};
+    if (s.of<StepsState>().column == StepColumn::gated && g.size())
+        return {strip_of("w·v " + at, moved, "‖·‖"), gate,
+                product_strip("w·v·g " + at, moved.cwiseProduct(g), "‖·‖")};
     if (is_after_weight(s.of<StepsState>().column))
         return {strip_of("v " + at, v, "‖·‖"),
-                strip_of("w·v × " + decimals(found.answer.keys[key].weight, 3),
-                         v * found.answer.keys[key].weight, "‖·‖"),
-                strip_of((own ? "z " : "z (replaced) ") + query, z, "‖·‖", true)};
+                strip_of("w·v × " + decimals(found.answer.keys[key].weight, 3), moved, "‖·‖"), whole};
     return {strip_of("q " + query, q, "‖·‖", true), strip_of("k " + at, k, "‖·‖"),
-            strip_of("q × k", q.cwiseProduct(k), "Σ")};
+            product_strip("q × k", q.cwiseProduct(k), "Σ")};
 }
 
 struct StripLine {

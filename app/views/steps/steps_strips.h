@@ -17,8 +17,12 @@ struct Strip {
     std::string name, sign, measure;  // sign: "‖·‖" or "Σ"; measure: its value
     Vector values;
     bool query = false;
+    bool product = false;  // of the two strips before it, entry by entry
 };
 Strip strip_of(std::string name, Vector values, const std::string& sign, bool query = false);
+Strip product_strip(std::string name, Vector values, const std::string& sign, bool query = false);
+/// Returns the strip that is a product of the two before it; null: none is.
+const Strip* product_of(const std::vector<Strip>& strips);
 
 /// Strips below a heading, and the matrix whose row is one of them. Opened, lists numbers after `whole`'s.
 struct StripPanel {

@@ -127,8 +127,11 @@ struct ChainMaker {
                : z_made_by == ZBy::mean ? "the mean of z over the text"
                                         : "Σ weight · v";
     }
+    const char* gate_formula() const {
+        return spec.gate.norms ? "gate, with the norm’s sizes" : "gate of the block’s input";
+    }
     const char* out_formula() const {
-        if (w.gate) return w.o.bias ? "W_O (z ∘ gate) + b" : "W_O (z ∘ gate)";
+        if (w.gate) return w.o.bias ? "W_O (z ∘ g) + b" : "W_O (z ∘ g)";
         return w.o.bias ? "W_O z + b" : "W_O z";
     }
     void make_after() {
@@ -136,6 +139,10 @@ struct ChainMaker {
         const Vector joined = trace.z(request.block, query, 1, pool).row(0).transpose();
         add(ChainStep::z, "z", z_formula(), joined.segment(request.head * d, d));
         add(ChainStep::heads, "heads", "z of all heads", joined);
+        if (const Vector gate = gate_at(trace, request.block, query, pool); gate.size()) {
+            add(ChainStep::gate, "g", gate_formula(), gate);
+            add(ChainStep::gated, "z·g", "z ∘ g", joined.cwiseProduct(gate));
+        }
         const bool skipped = out_made_by == OutBy::skipped, out_given = out_made_by == OutBy::given;
         const Vector added = trace.attn_out(request.block, query, 1, pool).row(0).transpose();
         if (out_given)
@@ -282,7 +289,13 @@ void ChainMaker::make_entry() {
             return explain(How::joined, ChainStep::z);
         case ChainStep::projected:
             if (out_made_by == OutBy::heads)
-                explain_by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
+                explain_by_matrix(w.o, w.o.columns(e.dimension, 1),
+                                  read_by(out, ChainStep::gated, ChainStep::heads), "W_O");
+            return;
+        case ChainStep::gated:
+            explain(How::product, ChainStep::heads);
+            e.term = out.find(ChainStep::heads)->values[e.dimension];
+            e.added = out.find(ChainStep::gate)->values[e.dimension];
             return;
         case ChainStep::sum:
             explain(How::sum, ChainStep::query_in);
@@ -364,9 +377,16 @@ Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const Hea
     const Matrix joined = trace.z(request.block, request.query, 1, pool);
     const Matrix z = Eigen::Map<const Matrix>(joined.data(), heads, d_value).transpose();
     const Matrix added = trace.results(request.block, request.query, pool).transpose();
-    return std::vector<HeadsStage>{
-        heads_stage("q", q, false), heads_stage("k", k, false), heads_stage("weights", weights, true),
-        heads_stage("v", v, false), heads_stage("z", z, false), heads_stage("ΔE", added, false)};
+    std::vector<HeadsStage> out{heads_stage("q", q, false), heads_stage("k", k, false),
+                                heads_stage("weights", weights, true), heads_stage("v", v, false),
+                                heads_stage("z", z, false)};
+    if (const Vector gate = gate_at(trace, request.block, request.query, pool); gate.size()) {
+        const Matrix g = Eigen::Map<const Matrix>(gate.data(), heads, d_value).transpose();
+        out.push_back(heads_stage("g", g, false));
+        out.push_back(heads_stage("z·g", z.cwiseProduct(g), false));
+    }
+    out.push_back(heads_stage("ΔE", added, false));
+    return out;
 }
 
 void HeadsChainRequest::clamp_to(const Trace& t) {

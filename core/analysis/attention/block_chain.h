@@ -28,6 +28,8 @@ enum class ChainStep {
     v,           // [d_value]
     z,           // [d_value] of the head: Σ weight · v
     heads,       // [heads · d_value]: z of all heads, concatenated
+    gate,        // … what multiplies them before W_O, if the block has a gate
+    gated,       // … z ∘ gate
     projected,   // [d_model] W_O · heads + b
     added_norm,  // normalized before it is added (Gemma 2)
     sum,         // query_in + the block's output
@@ -52,9 +54,9 @@ struct ChainEntry {
     WeightMap picture;   // of the matrix; its rows are the entries
     /// A norm: (x − mean) / deviation · weight + bias; RMSNorm has no mean.
     float mean = 0, deviation = 0, weight = 0;
-    /// A sum: its two terms.
+    /// A sum: its two terms; a product: its two factors.
     float term = 0, added = 0;
-    enum class How { given, matrix, norm, rotated, joined, sum, weighted } how = How::given;
+    enum class How { given, matrix, norm, rotated, joined, sum, weighted, product } how = How::given;
 };
 
 struct BlockChain {

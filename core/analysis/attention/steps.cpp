@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "model/mixers/attention_gate.h"
 
 namespace headlight {
 
@@ -50,11 +51,34 @@ OutBy out_by(const AttentionRule& rule, int query) {
     return rule.skipped ? OutBy::skipped : OutBy::heads;
 }
 
+Vector gate_at(const Trace& trace, int block, int query, ThreadPool& pool) {
+    const AttentionActivations& a = trace.attention(block);
+    if (a.gate.size() == 0) return {};
+    const Gate gate = gate_of(trace.config(), trace.config().attention(block), trace.weights(block));
+    return gate_multipliers(gate, a, query, trace.z(block, query, 1, pool)).transpose();
+}
+
 bool has_edited(const Steps& s) {
     return std::any_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.edited; });
 }
 
 bool is_tempered(const Steps& s) { return s.weights_by == WeightsBy::softmax && s.temperature != 1; }
+
+namespace {
+
+/// Adds what the gate leaves of z, and of each key's part of it.
+void add_gate(const Trace& trace, const StepsRequest& w, Steps& s, ThreadPool& pool) {
+    const Vector gate = gate_at(trace, w.block, w.query, pool);
+    if (gate.size() == 0) return;
+    s.gate = gate.segment(w.head * s.z.size(), s.z.size());
+    const Rows v = trace.v(w.block, w.head);
+    for (int key = 0; key < isize(s.keys); ++key) {
+        KeyStep& step = s.keys[size_t(key)];
+        step.gated = step.weight * v.row(key).transpose().cwiseProduct(s.gate).norm();
+    }
+}
+
+}  // namespace
 
 Result<Steps> answer_steps(const Trace& trace, const StepsRequest& w, ThreadPool& pool, const CancelFlag*) {
     HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
@@ -84,6 +108,7 @@ Result<Steps> answer_steps(const Trace& trace, const StepsRequest& w, ThreadPool
     s.out_by = out_by(rule, w.query);
     const Index d = trace.config().d_value(w.block);
     s.z = trace.z(w.block, w.query, 1, pool).row(0).segment(w.head * d, d).transpose();
+    add_gate(trace, w, s, pool);
     s.delta = trace.results(w.block, w.query, pool).row(w.head).transpose();
     return s;
 }

@@ -18,6 +18,7 @@ struct KeyStep : ScoreSteps {
     float weight = 0;      // pattern; exp ÷ Steps::sum, unless the pattern is given
     float value_norm = 0;  // ‖v‖
     float moved = 0;       // weight · ‖v‖
+    float gated = 0;       // weight · ‖v ∘ gate‖; 0 without a gate
 };
 
 /// Say where a head's z at a query comes from: its weighted values, or the user's replacement; and the output
@@ -44,8 +45,15 @@ struct Steps {
     ZBy z_by = ZBy::weights;
     OutBy out_by = OutBy::heads;
     Vector z;      // [d_value]: Σ weight · v, or the user's replacement
-    Vector delta;  // [d_model], the head's ΔE = z · W_O
+    Vector gate;   // [d_value]: what multiplies z before W_O, the sizes of its norms with it; empty: nothing
+    Vector delta;  // [d_model], the head's ΔE = z · W_O, or (z ∘ gate) · W_O
+    /// Returns z as W_O reads it.
+    Vector gated() const { return gate.size() ? Vector(z.cwiseProduct(gate)) : z; }
 };
+
+/// Returns [heads · d_value], what multiplies z of all heads at a query before W_O; empty: the block has no
+/// gate (model/mixers/attention_gate.h).
+Vector gate_at(const Trace& trace, int block, int query, ThreadPool& pool);
 
 struct StepsRequest {
     using Answer = Steps;
