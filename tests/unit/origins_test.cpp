@@ -47,6 +47,42 @@ TEST_CASE("origins: the shares of a score sum to it, in every family and block")
     MESSAGE("largest error of the sums of scores, by what is summed: " << worst);
 }
 
+TEST_CASE("origins: a disentangled score is q·k, q·Kr and k·Qr, split by what wrote q and k") {
+    ThreadPool pool(2);
+    Trace trace = *changed(reference_model("bert"), {}, pool);
+    const int n = trace.query_count(1), width = narrow<int>(trace.config().d_head(1));
+    const Index all = Index{width} * trace.config().heads(1);
+    AttentionRule rule = trace.rule(1);
+    AttentionWeights tables;
+    tables.relative_keys = random_matrix(10, all, 3);
+    tables.relative_queries = random_matrix(10, all, 4);
+    const DisentangledSpec spec{.span = 5, .to_position = true, .from_position = true};
+    rule.disentangled = disentangled_bias(spec, tables, n, {});
+    StackActivations stack = trace.stack(0);
+    LayerActivations layer = *stack.layers[1];
+    layer.self.rule = std::make_shared<const AttentionRule>(rule);
+    stack.layers[1] = std::make_shared<const LayerActivations>(layer);
+    trace.activations.stacks[0] = std::make_shared<const StackActivations>(stack);
+    const ScoreOrigins o = *answer_score_origins(trace, {1, 1, 4, 2}, pool);
+    REQUIRE(o.disentangled);
+    const Index rows = o.values.rows() - 1, columns = o.values.cols() - 1;
+    CHECK(o.queries.back() == StreamPart{StreamPart::Kind::distance});
+    CHECK(o.values(rows, columns) == 0);
+    const int row = row_of_distance(spec, 4 - 2);
+    const auto of = [&](const Rows& table) {
+        return table.columns(width, width).row(row).transpose().eval();
+    };
+    const float to = rule.scale * trace.q(1, 1).row(4).dot(of(tables.relative_keys).transpose()),
+                from = rule.scale * trace.k(1, 1).row(2).dot(of(tables.relative_queries).transpose());
+    CHECK(o.values.col(columns).sum() == doctest::Approx(to).epsilon(1e-3));
+    CHECK(o.values.row(rows).sum() == doctest::Approx(from).epsilon(1e-3));
+    CHECK(o.to_position == doctest::Approx(to).epsilon(1e-4));
+    CHECK(o.from_position == doctest::Approx(from).epsilon(1e-4));
+    CHECK(o.sum == doctest::Approx(o.scaled + o.to_position + o.from_position).epsilon(1e-3));
+    CHECK(o.sum == doctest::Approx(o.score).epsilon(1e-3));
+    CHECK(strongest_origins(o, 3).values.sum() == doctest::Approx(o.sum).epsilon(1e-3));
+}
+
 TEST_CASE("origins: the parts are those that wrote both vectors") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);

@@ -93,8 +93,17 @@ MatrixView origins_matrix(const Scene& s, const ScoreOrigins& o) {
         .rows = {[&](int i) { return stream_part_name(c, o.queries[i]); }, "query"},
         .columns = {[&](int i) { return stream_part_name(c, o.keys[i]); }, "key"},
         .bar = range_bar(colors, double(reach), true),
-        .note = {"Each cell: a query part · a key part; cells sum to the score. Norm scales are held fixed.",
-                 "Each cell: a query part · a key part; cells sum to the score.", "Cells sum to the score."},
+        .note =
+            o.disentangled
+                ? std::vector<std::string>{"Each cell: a query part · a key part; distance: Kr for "
+                                           "queries, Qr for keys. Cells sum to the score.",
+                                           "distance: Kr for queries, Qr for keys. Cells sum to the "
+                                           "score.",
+                                           "Cells sum to the score."}
+                : std::vector<std::string>{"Each cell: a query part · a key part; cells sum to the score. "
+                                           "Norm scales are held fixed.",
+                                           "Each cell: a query part · a key part; cells sum to the score.",
+                                           "Cells sum to the score."},
         .max_w = cell,
         .max_h = cell * 0.75f,
         .right = kTotals,

@@ -14,9 +14,13 @@ void draw_score_steps(Column& c, const ScoreOrigins& o) {
     c.heading("Score");
     c.skip(4);
     c.pair("sum of cells", number(o.sum, 3), true);
-    c.pair("scaled q·k", number(o.scaled, 3));
+    c.pair(o.disentangled ? "content · content: q·k" : "scaled q·k", number(o.scaled, 3));
+    if (o.disentangled) {
+        c.pair("content → position: q·Kr", signed_number(o.to_position, 3));
+        c.pair("position → content: k·Qr", signed_number(o.from_position, 3));
+    }
     if (o.cap > 0) c.pair("soft cap " + number(o.cap, 0), number(o.capped, 3));
-    if (o.bias != 0) c.pair("position bias", signed_number(o.bias, 3));
+    if (o.bias != 0 && !o.disentangled) c.pair("position bias", signed_number(o.bias, 3));
     if (o.cap > 0 || o.bias != 0 || o.given) c.pair(o.given ? "edited score" : "score", number(o.before, 3));
     if (o.score != o.before) c.pair("divided by the temperature", number(o.score, 3));
     c.skip(4);

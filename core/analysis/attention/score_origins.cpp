@@ -59,10 +59,35 @@ StreamParts head_vectors(const Trace& trace, const ScoreOriginsRequest& at, bool
     return out;
 }
 
+/// Adds the vectors of the distance as a part of each side: a row scale · Qr·k and a column scale · q·Kr,
+/// whose corner is empty (He et al. 2021).
+void add_distance(const Trace& trace, const ScoreOriginsRequest& at, const Matrix& q, const Matrix& k,
+                  ScoreOrigins& out) {
+    const AttentionRule& rule = trace.rule(at.block);
+    const DisentangledBias& bias = rule.disentangled;
+    if (!bias) return;
+    out.disentangled = true;
+    const Index rows = out.values.rows(), columns = out.values.cols();
+    out.values.conservativeResize(rows + 1, columns + 1);
+    out.values.row(rows).setZero();
+    out.values.col(columns).setZero();
+    const auto vector = [&](const Rows& of_distance, Index width) {
+        return of_distance.columns(at.head * width, width).row(bias.row(at.query, at.key));
+    };
+    if (bias.keys.size())
+        out.values.col(columns).head(rows) = rule.scale * (q * vector(bias.keys, q.cols()).transpose());
+    if (bias.queries.size())
+        out.values.row(rows).head(columns) = rule.scale * (vector(bias.queries, k.cols()) * k.transpose());
+    out.queries.push_back({StreamPart::Kind::distance});
+    out.keys.push_back({StreamPart::Kind::distance});
+}
+
 void fill_score(const Trace& trace, const ScoreOriginsRequest& at, ScoreOrigins& out) {
     const ScoreSteps steps = score_steps(trace, {at.block, at.head}, at.query, at.key, 1).front();
     out.sum = float(out.values.cast<double>().sum());
     out.scaled = steps.scaled;
+    out.to_position = steps.to_position;
+    out.from_position = steps.from_position;
     out.cap = trace.rule(at.block).cap;
     out.capped = steps.capped;
     out.bias = steps.bias;
@@ -84,6 +109,7 @@ Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOrigins
     out.queries = q.parts;
     out.keys = k.parts;
     out.values = trace.rule(at.block).scale * (q.rows * k.rows.transpose());
+    add_distance(trace, at, q.rows, k.rows, out);
     fill_score(trace, at, out);
     return out;
 }
@@ -154,14 +180,26 @@ std::vector<NumberTable> origin_numbers(const ScoreOrigins& o, const ModelConfig
     std::vector<std::string> rows, columns;
     for (const StreamPart& part : o.queries) rows.push_back(stream_part_name(c, part));
     for (const StreamPart& part : o.keys) columns.push_back(stream_part_name(c, part));
-    Matrix score(6, 1);
-    score << o.sum, o.scaled, o.capped, o.bias, o.before, o.score;
+    std::vector<std::pair<const char*, float>> steps{{"sum of the shares", o.sum},
+                                                     {"q·k times the scale", o.scaled}};
+    if (o.disentangled)
+        steps.insert(steps.end(),
+                     {{"q·Kr times the scale", o.to_position}, {"k·Qr times the scale", o.from_position}});
+    steps.insert(steps.end(), {{"soft-capped", o.capped},
+                               {"position bias", o.bias},
+                               {"score", o.before},
+                               {"what softmax takes", o.score}});
+    Matrix score(isize(steps), 1);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : steps) {
+        score(isize(names), 0) = value;
+        names.emplace_back(name);
+    }
     return {{"origins of the score", "query", "key", std::move(rows), std::move(columns), o.values},
             {.name = "score",
              .rows_are = "step",
              .columns_are = "",
-             .rows = {"sum of the shares", "q·k times the scale", "soft-capped", "position bias", "score",
-                      "what softmax takes"},
+             .rows = std::move(names),
              .columns = {"score"},
              .values = score,
              .beside = true}};

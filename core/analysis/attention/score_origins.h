@@ -12,12 +12,16 @@
 namespace headlight {
 
 struct ScoreOrigins {
-    std::vector<StreamPart> queries, keys;  // parts of the two sides
+    /// Parts of the two sides; of disentangled attention the last of each is the vector of the distance, Qr
+    /// and Kr: what it makes with the other side's parts are position to content, and content to position.
+    std::vector<StreamPart> queries, keys;
     Matrix values;  // [queries, keys]: shares of the score, including rotation, norms and the model's scale
     float sum = 0;  // of all values, in float64
-    float scaled = 0;           // scale · q·k of this run: what they sum to
+    float scaled = 0;  // scale · q·k of this run: with the next two what they sum to
+    float to_position = 0, from_position = 0;  // scale · q·Kr and scale · k·Qr
+    bool disentangled = false;
     float cap = 0, capped = 0;  // soft cap (0: none), and the score after it
-    float bias = 0;             // position bias (ALiBi, T5's buckets)
+    float bias = 0;             // position bias (ALiBi, T5's buckets); with the two of disentangled attention
     float before = 0;           // capped + bias, or the user's score
     bool given = false;         // the user set the score
     float score = 0;            // `before` divided by the temperature: softmax's input

@@ -257,6 +257,8 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
             return "convolution " + block_name(c, part.block);
         case PartKind::layer_embedding:
             return "layer embedding " + block_name(c, part.block);
+        case PartKind::distance:
+            return "distance";
         case PartKind::biases:
             return "biases";
         case PartKind::given:

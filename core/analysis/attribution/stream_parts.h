@@ -10,7 +10,8 @@ namespace headlight {
 
 struct StreamPart {
     /// token, position, segment: of the embedding. mlp: with experts, the shared one.
-    /// convolution: of a layer's input, beside it (DeBERTa v2). biases: everything that
+    /// convolution: of a layer's input, beside it (DeBERTa v2). distance: of a score, the vector that the
+    /// distance of query and key has there, which no token wrote (DeBERTa). biases: everything that
     /// does not depend on a token. given: the user's replacement of the stream (patches, noise), or of the
     /// output of a head, attention block or MLP. others: several parts merged.
     enum class Kind {
@@ -22,6 +23,7 @@ struct StreamPart {
         expert,
         convolution,
         layer_embedding,
+        distance,
         biases,
         given,
         given_head,
