@@ -194,6 +194,8 @@ Result<Json> around(const TokenizerFolder& folder, const TokenizerClass& row, co
                                added, name);
         case Around::bert:
             return around_bert({cls}, {sep}, added, name);
+        case Around::esm:
+            return template_of({{cls}, {"$A"}, {end}}, {{cls}, {"$A"}, {end}, {"$B"}, {end}}, added, name);
         case Around::albert:
         case Around::by_flags:
             if (flags.said) return around_by_flags(folder, flags, added);

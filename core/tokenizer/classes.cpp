@@ -87,6 +87,18 @@ Result<Json> gemma_steps(const TokenizerFolder& folder, const Json&) {
                 {"model", {{"fuse_unk", true}, {"byte_fallback", true}, {"unk_token", unknown}}}};
 }
 
+/// Takes each residue apart: a protein has no words. Letters that stand for none are unknown together.
+Result<Json> esm_steps(const TokenizerFolder& folder, const Json&) {
+    const std::string unknown = folder.token("unk_token") ? folder.token("unk_token")->content : "<unk>";
+    const Json residues{{"type", "Split"},
+                        {"pattern", {{"Regex", R"([LAGVSERTIDPKQNFYMHWCXBUZO.\-]|<null_1>)"}}},
+                        {"behavior", "Isolated"},
+                        {"invert", false}};
+    return Json{
+        {"pre_tokenizer", sequence("pretokenizers", Json::array({{{"type", "WhitespaceSplit"}}, residues}))},
+        {"model", {{"unk_token", unknown}}}};
+}
+
 /// Splits at white space and puts a space before each word.
 Json words_apart(bool prefix) {
     return sequence("pretokenizers", Json::array({{{"type", "WhitespaceSplit"}},
@@ -131,7 +143,8 @@ constexpr std::array<const char*, 7> kNoSpecials{}, kGpt2{kEnd, kEnd, kEnd},
     kT5{nullptr, "</s>", "<unk>", nullptr, "<pad>"}, kQwen2{nullptr, kEnd, kEnd, nullptr, kEnd},
     kNeox{kEnd, kEnd, kEnd, nullptr, "<|padding|>"},
     kAlbert{"[CLS]", "[SEP]", "<unk>", "[SEP]", "<pad>", "[CLS]", "[MASK]"},
-    kGemma{"<bos>", "<eos>", "<unk>", nullptr, "<pad>", nullptr, "<mask>"};
+    kGemma{"<bos>", "<eos>", "<unk>", nullptr, "<pad>", nullptr, "<mask>"},
+    kEsm{nullptr, "<eos>", "<unk>", nullptr, "<pad>", "<cls>", "<mask>"};
 constexpr const char *kPieces = "spiece.model", *kBpeModel = "sentencepiece.bpe.model",
                      *kModel = "tokenizer.model";
 
@@ -151,6 +164,7 @@ constexpr TokenizerClass kClasses[] = {
     {"XLMRobertaTokenizer", "Unigram", kBpeModel, kRoberta, Around::xlm_roberta, xlm_roberta_steps},
     {"CamembertTokenizer", "Unigram", kBpeModel, kRoberta, Around::xlm_roberta, xlm_roberta_steps},
     {"AlbertTokenizer", "Unigram", kPieces, kAlbert, Around::albert, albert_steps},
+    {"EsmTokenizer", "WordPiece", "vocab.txt", kEsm, Around::esm, esm_steps},
 };
 
 struct NamePair {

@@ -6,7 +6,7 @@
 namespace headlight {
 
 /// Says how a class makes the special tokens around a text.
-enum class Around { by_flags, flags_alone, roberta, bert, t5, xlm_roberta, albert };
+enum class Around { by_flags, flags_alone, roberta, bert, t5, xlm_roberta, albert, esm };
 
 /// Describes how a class treats a vocabulary.
 struct TokenizerClass {
