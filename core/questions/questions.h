@@ -12,6 +12,7 @@
 #include "analysis/attention/block_chain.h"
 #include "analysis/attention/block_weights.h"
 #include "analysis/attention/cell.h"
+#include "analysis/attention/contacts.h"
 #include "analysis/attention/head_map.h"
 #include "analysis/attention/head_tags.h"
 #include "analysis/attention/layer_patterns.h"
@@ -91,6 +92,7 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<WordAlignmentRequest, answer_word_alignment>{},
                                       QuestionRow<LayerPatternsRequest, answer_layer_patterns>{},
                                       QuestionRow<PositionsRequest, answer_positions>{},
+                                      QuestionRow<ContactsRequest, answer_contacts>{},
                                       QuestionRow<BlockWeightsRequest, answer_block_weights>{},
                                       QuestionRow<BlockChainRequest, answer_block_chain>{},
                                       QuestionRow<HeadsChainRequest, answer_heads_chain>{},

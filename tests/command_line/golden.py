@@ -58,6 +58,15 @@ GOLDEN = {
         *VIEW,
     ],
     "explain": ["--view", "explain", *VIEW],
+    "contacts": [
+        "--model",
+        MODELS / "esm",
+        "--text",
+        "MKTAYIAKQRQISFVKSH",
+        "--view",
+        "contacts",
+        *VIEW,
+    ],
     "experts": ["--model", MODELS / "mixtral", "--view", "experts", *VIEW],
     "prompts": ["--view", "prompts", "--prompts", TESTS / "golden/template.json", *VIEW],
     "influence": ["--view", "influence", "--metric", "cat", *VIEW],
@@ -107,7 +116,7 @@ def golden_figures():
     for name, options in GOLDEN.items():
         out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}
         text, small = (
-            [] if "--image" in options else ["--text", "Lily saw a cat. Lily saw"],
+            [] if {"--image", "--text"} & set(options) else ["--text", "Lily saw a cat. Lily saw"],
             "--size" not in options,
         )
         for file in out.values():

@@ -80,6 +80,7 @@ SHOWN = {
     "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"],
     "compare": ["--text", TEXT, "--text-b", OTHER],
     "positions": ["--model", MODELS / "t5", "--text", "the cat"],
+    "contacts": ["--model", MODELS / "esm", "--text", "MKTAYIAKQRQ"],
     "experts": ["--model", MODELS / "mixtral", "--text", "The old harbour"],
     "patch": ["--text", "The cat sat", "--text-b", "The dog sat"],
     "influence": ["--text", "The cat sat"],

@@ -17,6 +17,10 @@ from safetensors.torch import save_file
 
 MODELS = Path(__file__).parent / "models"
 TEXT = "The old harbour was quiet at dawn."
+PROTEIN = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEV"
+RESIDUES = (
+    "<cls> <pad> <eos> <unk> L A G V S E R T I D P K Q N F Y M H W C X B U Z O . - <null_1> <mask>"
+).split()
 
 
 def mixtral():
@@ -166,7 +170,26 @@ def gemma4():
     ), transformers.Gemma4ForCausalLM
 
 
-MADE = {f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, jamba, lfm2, gpt_oss, gemma4)}
+def esm():
+    """A protein model with a contact head."""
+    return transformers.EsmConfig(
+        vocab_size=len(RESIDUES),
+        hidden_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        pad_token_id=1,
+        mask_token_id=32,
+        position_embedding_type="rotary",
+        token_dropout=True,
+    ), transformers.EsmForMaskedLM
+
+
+MADE = {
+    f.__name__: f
+    for f in (mixtral, qwen3_5_text, nemotron_h, jamba, lfm2, gpt_oss, gemma4, esm)
+}
 
 
 def make(name):
@@ -183,7 +206,21 @@ def make(name):
             width = p[0].numel() if p.ndim > 1 else 1
             scale = 0.2 if vector else 0.7 if "embed" in key else width**-0.5
             p.copy_(float(vector and key.endswith("weight")) + scale * noise)
+        if name == "esm":  # so that some residues touch and most do not
+            regression = model.esm.contact_head.regression
+            regression.weight.mul_(40 * regression.weight.norm() ** -1)
+            regression.bias.fill_(-3)
+            for layer in model.esm.encoder.layer:
+                layer.attention.self.query.weight.mul_(4)
     return model.half()
+
+
+def copy_tokenizer(name, out):
+    if name == "esm":
+        (out / "vocab.txt").write_text("\n".join(RESIDUES))
+        return transformers.EsmTokenizer(out / "vocab.txt").save_pretrained(out)
+    for file in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        shutil.copy(MODELS / "mistral" / file, out)
 
 
 def make_folder(name):
@@ -191,15 +228,20 @@ def make_folder(name):
     model = make(name)
     model.save_pretrained(out)
     (out / "generation_config.json").unlink(missing_ok=True)
-    for file in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
-        shutil.copy(MODELS / "mistral" / file, out)
+    copy_tokenizer(name, out)
+    text = PROTEIN if name == "esm" else TEXT
     tokenizer = transformers.AutoTokenizer.from_pretrained(out)
-    ids = tokenizer(TEXT)["input_ids"]
-    case = {"name": "short", "text": TEXT, "tokens": tokenizer.convert_ids_to_tokens(ids)}
+    ids = tokenizer(text)["input_ids"]
+    case = {"name": "short", "text": text, "tokens": tokenizer.convert_ids_to_tokens(ids)}
     (out / "cases.json").write_text(json.dumps({"cases": [case]}, indent=1))
     model = type(model).from_pretrained(out, dtype=torch.float32, attn_implementation="eager")
     want = expected_of(model.config.model_type, model.eval(), {"input_ids": torch.tensor([ids])})
     tensors = {f"case0/{k}": torch.tensor(v) for k, v in want.items() if "hook_z" not in k}
+    if name == "esm":
+        read = torch.tensor([ids])
+        with torch.no_grad():
+            contacts = model.predict_contacts(read, torch.ones_like(read))
+        tensors["case0/contacts"] = contacts[0].contiguous()
     save_file({**tensors, "case0/input_ids": torch.tensor(ids)}, out / "expected.safetensors")
 
 

@@ -53,7 +53,7 @@ void check_case(const std::shared_ptr<const Model>& model, const Safetensors& ex
     for (const auto& row : expected.tensors) {
         const std::string& name = row.first;
         if (!name.starts_with(prefix) || name.ends_with("ids") || name.ends_with("pixel_values") ||
-            name.ends_with("sentence_embedding"))
+            name.ends_with("sentence_embedding") || name.ends_with("contacts"))
             continue;
         CAPTURE(name);
         const auto mine = got->tensors.find(name.substr(prefix.size()));

@@ -31,6 +31,32 @@ def a_sink_stands_beside_the_keys(display):
         w.wait(lambda r: any("goes to no token" in t for t in r["texts"]))
 
 
+def what_goes_to_a_sink_is_said_in_every_view(display):
+    """Lines name it above the keys, Flow lists it by layer, the inspector ends a row with it."""
+    options = ("--model", REFERENCE / "gpt_oss", "--text", "The old harbour", "--report-texts")
+    with Window(PROGRAM, display, *options, "--view", "lines", "--do", "lock 3,1") as w:
+        w.wait(lambda r: "lines/sink" in r["widgets"] and "sink" in r["texts"] and not r["busy"])
+        w.point("lines/sink", 0.5, 0.5)
+        w.wait(lambda r: any("goes to no token" in t for t in r["texts"]))
+    with Window(PROGRAM, display, *options, "--view", "graph", "--do", "graph by rollout") as w:
+        w.wait(lambda r: any("Left to sinks" in t for t in r["texts"]) and not r["busy"])
+    with Window(PROGRAM, display, *options, "--view", "head", "--do", "lock 3,1") as w:
+        w.wait(lambda r: r["texts"].count("sink") >= 2 and not r["busy"])
+
+
+def contacts_of_a_protein_are_mapped_and_listed(display):
+    """A protein model has a map of residues; one without a contact head says why it has none."""
+    protein = ("--model", REFERENCE / "esm", "--text", "MKTAYIAKQRQISFVKSH", "--view", "contacts")
+    with Window(PROGRAM, display, *protein, "--report-texts") as w:
+        r = w.wait(lambda r: "contacts/map" in r["widgets"] and not r["busy"])
+        assert "18" in r["texts"], r["texts"]
+        w.point("contacts/map", 0.1, 0.9)
+        w.wait(lambda r: any("apart along the chain" in t for t in r["texts"]))
+        w.click("contacts/apart")
+        w.click("contacts/apart/12 or more apart")
+        w.wait(lambda r: any(t.endswith("12+ apart") for t in r["texts"]))
+
+
 def kinds_of_layers_are_named_and_kept_apart(display):
     """Hybrids name how each layer mixes tokens, and keep softmax or mixing heads."""
     for kind, kept in (("all", 10), ("softmax", 4), ("mixing", 6)):

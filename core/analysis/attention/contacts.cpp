@@ -1,6 +1,8 @@
 // Predicts contacts of residues from patterns.
 #include "analysis/attention/contacts.h"
 
+#include <algorithm>
+
 #include "base/cast.h"
 #include "base/memory.h"
 
@@ -43,16 +45,40 @@ Result<Matrix> contact_map(const Trace& trace, ThreadPool& pool, const CancelFla
     if (n < 3)
         return Error{
             "A contact map needs residues between the first and the last token; give a longer protein."};
-    check_fits(Index{n} * n * 4 * int64_t{sizeof(float)});
+    check_fits(Index{n} * n * (4 + c.max_heads()) * int64_t{sizeof(float)});
     Vector coefficients(head.in);
     head.read(0, 0, head.in, coefficients.data());
     Matrix sum = Matrix::Zero(n - 2, n - 2);
-    for (int i = 0; i < c.head_count(); ++i) {
+    const CancelScope scope(pool, cancel);
+    for (int block = 0; block < c.blocks(); ++block) {
+        std::vector<Matrix> parts(size_t(c.heads(block)));
+        pool.run(c.heads(block), [&](int h) {
+            parts[size_t(h)] = corrected_pattern(between_residues(trace, {block, h}));
+        });
         if (stopped(cancel) || pool.stopped()) return cancelled();
-        sum += coefficients[i] * corrected_pattern(between_residues(trace, c.head_at(i)));
+        for (int h = 0; h < c.heads(block); ++h)  // in one order, whatever the threads
+            sum += coefficients[c.head_index({block, h})] * parts[size_t(h)];
     }
     const float bias = head.bias ? head.bias[0] : 0;
     return Matrix(1 / (1 + (-(sum.array() + bias)).exp()));
+}
+
+Result<Matrix> answer_contacts(const Trace& trace, const ContactsRequest&, ThreadPool& pool,
+                               const CancelFlag* cancel) {
+    return contact_map(trace, pool, cancel);
+}
+
+std::vector<Contact> likely_contacts(const Matrix& map, int apart, int count) {
+    std::vector<Contact> all;
+    for (int i = 0; i < map.rows(); ++i)
+        for (int j = i + std::max(1, apart); j < map.cols(); ++j) all.push_back({i, j, map(i, j)});
+    const auto kept = all.begin() + std::min(count, isize(all));
+    std::partial_sort(all.begin(), kept, all.end(), [](const Contact& a, const Contact& b) {
+        if (a.probability != b.probability) return a.probability > b.probability;
+        return std::pair(a.first, a.second) < std::pair(b.first, b.second);
+    });
+    all.erase(kept, all.end());
+    return all;
 }
 
 }  // namespace headlight

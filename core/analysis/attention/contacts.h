@@ -2,7 +2,9 @@
 // coefficients that ESM's contact head learned.
 #pragma once
 
-#include "trace/trace.h"
+#include <vector>
+
+#include "analysis/attention/shown.h"
 
 namespace headlight {
 
@@ -14,5 +16,23 @@ Matrix corrected_pattern(const Matrix& pattern);
 /// without the first and the last token, which stand for no residue; weights from end tokens and to them
 /// count as 0. Fails if the model has no contact head.
 Result<Matrix> contact_map(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+struct ContactsRequest {
+    using Answer = Matrix;
+    bool operator==(const ContactsRequest&) const = default;
+};
+Result<Matrix> answer_contacts(const Trace& trace, const ContactsRequest& request, ThreadPool& pool,
+                               const CancelFlag* cancel = nullptr);
+
+/// Names two residues, counted from 0 in the map, the first before the second.
+struct Contact {
+    int first = 0, second = 0;
+    float probability = 0;
+    int apart() const { return second - first; }
+};
+
+/// Returns the `count` most probable contacts of residues at least `apart` from each other along the chain,
+/// the most probable first: near ones touch whatever the fold.
+std::vector<Contact> likely_contacts(const Matrix& map, int apart, int count);
 
 }  // namespace headlight
