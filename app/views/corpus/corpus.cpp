@@ -46,9 +46,10 @@ bool has_dialog(CorpusState& state) {
     return *state.has_dialog;
 }
 
-void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
+void draw_corpus_toolbar(Scene& s, Rect& rest, const Dossier* dossier) {
     constexpr float kButton = 124, kRoom = 360;
     Toolbar bar = view_toolbar(s.ui, rest);
+    const bool sheet = dossier, experts = dossier && !dossier->experts.empty();
     auto& state = s.of<CorpusState>();
     const auto button = [&](const char* path, const char* label) {
         return s.ui.button(path, band(bar.take_end(kButton, gap::small), size::button), label);
@@ -57,6 +58,7 @@ void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
         if (button("corpus/kept", "Back")) state.chooses = false;
         return;
     }
+    if (sheet && experts) bar.choose("Show", "corpus/show", {"heads", "experts"}, state.show);
     if (sheet) choose_head(s, bar, "corpus");
     if (sheet && s.sentence() && button("save", "Save…")) s.send("save figure");
     if (!state.file.empty() && bar.rest().w > kRoom && button("corpus/other", "Other texts…"))
@@ -94,10 +96,12 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
     constexpr float kTitleLine = 36, kLeftShare = 0.42f, kLeast = 400, kMax = 620;
     Ui& ui = s.ui;
     Rect title = take_top(area, kTitleLine, gap::small);
-    const float wide =
-        write(ui, title, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, chosen_head(s)));
+    const bool experts = s.of<CorpusState>().show == CorpusShow::experts && !dossier.experts.empty();
+    const float wide = write(ui, title, kTitle, ui.colors->t1,
+                             experts ? "Experts" : "Head " + head_name(s.model()->config, chosen_head(s)));
     take_left(title, wide + gap::medium);
     caption(ui, beside_title(title), corpus_summary(s, dossier));
+    if (experts) return draw_corpus_experts(s, area, dossier);
     Rect left =
         take_left(area, std::clamp(area.w * kLeftShare, std::min(kLeast, area.w / 2), kMax), gap::section);
     draw_corpus_statistics(s, take_top(left, corpus_statistics_height(left.h), gap::large), dossier);
@@ -151,7 +155,7 @@ void draw_corpus(Scene& s, Rect area) {
     if (s.ui.on_page())
         take_top(rest, gap::medium);
     else
-        draw_corpus_toolbar(s, rest, found.dossier != nullptr);
+        draw_corpus_toolbar(s, rest, found.dossier.get());
     rest = inset(rest, size::center_pad, gap::medium);
     const CorpusState& state = s.of<CorpusState>();
     if (state.file.empty() || (state.chooses && !s.ui.on_page())) return draw_corpus_start(s, rest);

@@ -11,19 +11,29 @@ namespace headlight {
 struct View;
 struct ViewPage;
 
+/// Says what is shown of the texts: the selected head, or the experts of a mixture.
+enum class CorpusShow { heads, experts };
+
 struct CorpusState {
     std::string file;                // texts, one per line, or a saved dossier; "": none
     uint64_t attempt = 0;            // incremented when a file is opened again
     bool reads = true;               // else cancelled
     bool chooses = false;            // choosing another file; keeps the current results
     std::optional<bool> has_dialog;  // the desktop has a file dialog; cached
-    Viewport seen;                   // of the list of pairs
+    CorpusShow show = CorpusShow::heads;
+    Viewport seen;  // of the list of pairs
     /// Reads a file of texts or a saved dossier, from its start.
     void read(const std::string& path);
     void visit(FieldVisitor& v) {
         v.text("corpus", file);
         v.text_option({"corpus", "a file of texts, one per line, or a dossier (.json) from 'heads --corpus'"},
                       file);
+        v.choose("corpus_show", show,
+                 {"corpus show",
+                  "Corpus: show",
+                  "the selected head over the texts, or the experts that their tokens go to",
+                  {"heads", "experts"}},
+                 {"corpus-show"});
         v.choose(nullptr, reads,
                  {"corpus read", "Corpus: read", "read the texts of the corpus, or stop", {"off", "on"}});
     }
@@ -41,6 +51,8 @@ void draw_corpus_statistics(Scene& scene, Rect area, const Dossier& dossier);
 void draw_corpus_kinds(Scene& scene, Rect area, const Dossier& dossier);
 /// Draws its strongest pairs in context.
 void draw_corpus_pairs(Scene& scene, Rect area, const Dossier& dossier);
+/// Draws how often each expert is chosen, layer by layer, and by which tokens.
+void draw_corpus_experts(Scene& scene, Rect area, const Dossier& dossier);
 /// The height of the statistics in a left column of this height.
 float corpus_statistics_height(float room);
 

@@ -207,12 +207,19 @@ void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, Thr
                            strongest_, heads_[h], found[h]);
         show_pattern(trace, h, 0, trace.query_count(h.block), pool, links);
     });
+    ExpertRoutes routes;
+    if (!experts_.layers.empty()) {
+        auto chosen = answer_expert_routes(trace, {}, pool, nullptr);
+        if (!chosen) throw Failure{chosen.error()};
+        routes = *std::move(chosen);
+    }
     pool.stop_point();
     // Nothing may fail from here on: a text is added whole.
     for (size_t i = 0; i < heads_.size(); ++i) {
         for (int s = 0; s < kStatistics; ++s) heads_[i].statistics[s].add((*summaries)[i].statistics[s]);
         std::move(found[i]).add_to(heads_[i], strongest_);
     }
+    experts_.add(trace, routes);
     for (const auto& stack : labels) tokens_ += isize(stack);
     ++texts_;
 }

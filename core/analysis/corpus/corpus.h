@@ -10,6 +10,7 @@
 
 #include "analysis/attention/head_stats.h"
 #include "analysis/corpus/exact_sum.h"
+#include "analysis/corpus/expert_counts.h"
 #include "model/heads.h"
 #include "tokenizer/text.h"
 #include "trace/trace.h"
@@ -70,19 +71,22 @@ struct HeadOverTexts {
 
 class Corpus {
 public:
-    Corpus(const ModelConfig& config, int strongest) : strongest_(strongest), heads_(config) {}
+    Corpus(const ModelConfig& config, int strongest)
+        : strongest_(strongest), heads_(config), experts_(config) {}
     /// Adds the run of a text, whole or not at all; `places`: the spans of the first stack's tokens in it, if
     /// known. Throws Failure if the pool was stopped.
     void add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool,
              std::span<const Span> places = {});
 
     const PerHead<HeadOverTexts>& heads() const { return heads_; }
+    const ExpertCounts& experts() const { return experts_; }
     int texts() const { return texts_; }
     int64_t tokens() const { return tokens_; }
 
 private:
     int strongest_;
     PerHead<HeadOverTexts> heads_;
+    ExpertCounts experts_;
     int texts_ = 0;
     int64_t tokens_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/corpus/dossier_experts.h"
 #include "base/quoted.h"
 #include "io/file_version.h"
 #include "io/regular_file.h"
@@ -155,8 +156,13 @@ Error of_other_heads(const std::string& name, const Dossier& dossier, size_t hea
 }  // namespace
 
 Dossier dossier_of(const Model& model, const Corpus& corpus, std::string file) {
-    Dossier out{model.name, std::move(file), corpus.texts(), corpus.tokens(),
-                PerHead<HeadDossier>(model.config)};
+    Dossier out{model.name,
+                std::move(file),
+                corpus.texts(),
+                corpus.tokens(),
+                PerHead<HeadDossier>(model.config),
+                {},
+                corpus.experts().tokens};
     for (int i = 0; i < isize(corpus.heads()); ++i) {
         const HeadOverTexts& head = corpus.heads()[i];
         for (int s = 0; s < kStatistics; ++s)
@@ -165,6 +171,7 @@ Dossier dossier_of(const Model& model, const Corpus& corpus, std::string file) {
         out.heads[i].strongest = head.strongest;
         out.heads[i].links = head.links();
     }
+    out.experts = experts_over_texts(corpus.experts());
     return out;
 }
 
@@ -197,6 +204,8 @@ std::string dossier_json(const ModelConfig& c, const Dossier& dossier, const Cor
         if (sums) head["sums"] = sums_json(sums->heads()[i]);
         root["heads"].push_back(std::move(head));
     }
+    if (!dossier.experts.empty()) root["routed"] = dossier.routed;
+    if (!dossier.experts.empty()) root["experts"] = experts_json(dossier, sums);
     return json_text(root, sums ? -1 : 2) + "\n";
 }
 
@@ -224,6 +233,8 @@ Result<Dossier> parse_dossier(std::string_view text, const std::string& name, co
         if (path != head_path(c, c.head_at(i))) return of_other_heads(name, out, heads.size());
         TRY(out.heads[i], head_from(heads[i], name));
     }
+    TRY(out.routed, json_integer(root, "routed", 0, 0, kMaxCounted, name));
+    TRY(out.experts, experts_from(root, name, c));
     return out;
 }
 
@@ -247,7 +258,9 @@ std::vector<NumberTable> dossier_numbers(const ModelConfig& c, const Dossier& do
         links.rows.emplace_back(row.word);
         links.columns.emplace_back(row.word);
     }
-    return {std::move(statistics), std::move(links)};
+    std::vector<NumberTable> out{std::move(statistics), std::move(links)};
+    for (NumberTable& table : expert_numbers_of(dossier)) out.push_back(std::move(table));
+    return out;
 }
 
 }  // namespace headlight

@@ -30,6 +30,8 @@ struct Dossier {
     int texts = 0;
     int64_t tokens = 0;
     PerHead<HeadDossier> heads;
+    std::vector<LayerExperts> experts = {};  // of each layer that has them; empty: none, or an older file
+    int64_t routed = 0;                      // tokens that chose experts: of the stack that predicts
 };
 
 Dossier dossier_of(const Model& model, const Corpus& corpus, std::string file);
@@ -45,7 +47,11 @@ bool is_dossier(const std::filesystem::path& path);
 /// Parses the output of dossier_json; fails if it is for a model with other heads. Messages call it `name`.
 Result<Dossier> parse_dossier(std::string_view text, const std::string& name, const ModelConfig& config);
 
-/// Lists statistics of all heads as one table, and the kinds that each head links as another.
+/// Tabulates [layers, experts]: the share of the tokens that chose each; empty cells: a layer with fewer.
+Matrix expert_shares(const Dossier& dossier);
+
+/// Lists statistics of all heads as one table, the kinds that each head links as another, and the shares of
+/// experts, if there are any.
 std::vector<NumberTable> dossier_numbers(const ModelConfig& config, const Dossier& dossier,
                                          AttentionHead head);
 

@@ -36,6 +36,36 @@ def add_part(whole: dict[str, Any], part: Mapping[str, Any], strongest: int) -> 
     for mine, other in zip(whole["heads"], part["heads"]):
         _add_sums(mine, other)
         _add_pairs(mine, other, strongest)
+    if "experts" in whole:
+        whole["routed"] += part["routed"]
+        for mine, other in zip(_experts(whole), _experts(part)):
+            _add_expert(mine, other)
+
+
+def _experts(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [expert for layer in said.get("experts", []) for expert in layer["experts"]]
+
+
+def _add_expert(mine: dict[str, Any], other: Mapping[str, Any]) -> None:
+    """Each token once, with the count of both; the most frequent first, of equal ones the smaller
+    id."""
+    mine["tokens"] += other["tokens"]
+    ours, theirs = mine["sums"], other["sums"]
+    ours["weight"] = exact(ours["weight"] + theirs["weight"])
+    counts: dict[int, list[Any]] = {}
+    for token, label, count in ours["tokens"] + theirs["tokens"]:
+        counts.setdefault(token, [token, label, 0])[2] += count
+    ours["tokens"] = sorted(counts.values(), key=lambda held: (-held[2], held[0]))
+
+
+def _settle_expert(expert: dict[str, Any], routed: int) -> None:
+    frequent = 8  # as many as the program lists
+    sums, count = expert.pop("sums"), expert["tokens"]
+    expert["share"] = count / routed if routed else None
+    expert["weight"] = math.fsum(sums["weight"]) / count if count else None
+    expert["often"] = [
+        {"token": label, "count": often} for _, label, often in sums["tokens"][:frequent]
+    ]
 
 
 def _add_sums(mine: dict[str, Any], other: Mapping[str, Any]) -> None:
@@ -105,13 +135,16 @@ def settle(whole: dict[str, Any]) -> dict[str, Any]:
                     if count
                     else None
                 )
+    for expert in _experts(whole):
+        _settle_expert(expert, whole["routed"])
     return whole
 
 
 class Corpus(HeadTable):
     """Every head over many texts: `corpus["induction"]` is the mean over the texts, float32 [layer,
     head], and `corpus["induction_sd"]` its standard deviation; NaN where it is not defined. `texts`
-    and `tokens` count what was read; `said` is all that the program says of it."""
+    and `tokens` count what was read; `said` is all that the program says of it, that of experts too
+    (`said["experts"]`)."""
 
     def __init__(self, said: dict[str, Any]):
         self.said = said
