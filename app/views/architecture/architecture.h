@@ -52,6 +52,8 @@ struct Block {
     bool adds = false;  // its output is added to the residual stream
     bool from_encoder = false;
     const char* help = "";
+    /// Of each layer the one whose keys and values it reads, −1: it makes its own; empty: all do.
+    std::vector<int> sources = {};
 
     bool is_attention() const { return part == WeightsPart::attention; }
     bool is_of_attention() const { return is_attention() || part == WeightsPart::attention_norm; }

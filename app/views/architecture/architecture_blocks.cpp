@@ -1,5 +1,6 @@
 // Lists the blocks of a model's diagram.
 #include <algorithm>
+#include <set>
 
 #include "base/cast.h"
 #include "model/heads.h"
@@ -47,6 +48,69 @@ std::vector<std::string> mixers_of(const StackConfig& stack) {
     return out;
 }
 
+/// Returns for each layer the one whose keys and values it reads; empty if all make their own.
+std::vector<int> sources_of(const StackConfig& stack) {
+    std::vector<int> out;
+    bool any = false;
+    for (const LayerSpec& layer : stack.layers) {
+        out.push_back(layer.attention.source);
+        any |= !layer.attention.makes_keys();
+    }
+    return any ? out : std::vector<int>();
+}
+
+/// "20 of 35 layers read k and v of 13 and 14".
+std::string sharing_text(const std::vector<int>& sources) {
+    std::set<int> read;
+    int readers = 0;
+    for (const int source : sources) {
+        readers += source >= 0;
+        if (source >= 0) read.insert(source);
+    }
+    std::string names;
+    for (auto it = read.begin(); it != read.end(); ++it)
+        names += (it == read.begin()            ? ""
+                  : std::next(it) == read.end() ? " and "
+                                                : ", ") +
+                 std::to_string(*it);
+    return std::to_string(readers) + " of " + std::to_string(sources.size()) +
+           (readers == 1 ? " layers reads" : " layers read") + " k and v of " + names;
+}
+
+/// Describes what a layer makes of its own vector of a token, after the MLP (Gemma 4); no name: nothing.
+Block layer_embedding_block(const ModelConfig& c, const StackConfig& s, const std::string& of) {
+    Block b;
+    const auto& spec = s.layers[0].embedding;
+    if (!spec) return b;
+    b.name = "Layer embedding";
+    b.shapes = {by(c.d_model, spec->width) + " as a gate", "× the layer’s own vector of the token",
+                "→ " + by(spec->width, c.d_model)};
+    b.rows = {of + "layer embedding"};
+    b.part = WeightsPart::layer_embedding;
+    b.in_layer = b.adds = true;
+    b.help =
+        "Gates a short vector that this layer alone has of each token, projects it back and norms it. Click "
+        "for its weights.";
+    return b;
+}
+
+/// Describes the table of those vectors, below the layers.
+Block layer_table_block(const StackConfig& s, const std::string& of) {
+    Block b;
+    const auto& spec = s.layers[0].embedding;
+    if (!spec) return b;
+    b.thin = true;
+    b.name = "Layer embeddings";
+    b.shapes = {by(spec->vocab, spec->width) + " for each layer"};
+    b.rows = {of + "layer embeddings", of + "projection to layer embeddings",
+              of + "norm of layer embeddings"};
+    b.part = WeightsPart::embedding;
+    b.help =
+        "A second table: a short vector of each token for every layer, added to a projection of the token "
+        "embedding.";
+    return b;
+}
+
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross) {
     const LayerSpec& layer = stack.layers[0];
     const AttentionSpec& a = cross ? *layer.cross : layer.attention;
@@ -62,6 +126,8 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
         b.name = "Token mixing";
         b.shapes = mixers;
     }
+    if (!cross) b.sources = sources_of(stack);
+    if (!b.sources.empty()) b.shapes.push_back(sharing_text(b.sources));
     const std::string what = of + (cross ? "cross-attention " : "attention ");
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
@@ -161,6 +227,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     std::vector<Block> out;
     out.push_back(embedding_block(c, index, of));
     if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
+    if (const Block table = layer_table_block(s, of); !table.name.empty()) out.push_back(table);
     const auto add = [&](Block block, const std::string& norm_row) {
         const bool of_mlp = block.part == WeightsPart::mlp;
         Block norm =
@@ -174,6 +241,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     add(attention_block(c, of, s, false), of + "attention norm");
     if (s.cross()) add(attention_block(c, of, s, true), of + "cross-attention norm");
     add(mlp_block(c, index, of), of + "MLP norm");
+    if (const Block own = layer_embedding_block(c, s, of); !own.name.empty()) out.push_back(own);
     if (c.final_norm) {
         Block norm = norm_block(c, "final", WeightsPart::final_norm);
         norm.in_layer = false;

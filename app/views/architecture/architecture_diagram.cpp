@@ -9,7 +9,8 @@ namespace headlight {
 namespace {
 
 constexpr float kShapeLine = 18, kNameLine = 20, kAir = 14, kThinAir = 7, kGap = 10, kEndText = 24,
-                kEndAir = 16, kRail = 22, kBesideRail = 22, kWire = 1.3f, kTimes = 58, kRoomForTimes = 340;
+                kEndAir = 16, kRail = 22, kBesideRail = 22, kWire = 1.3f, kTimes = 58, kRoomForTimes = 340,
+                kSharing = 34;
 
 int64_t count_of(const Block& b, const std::vector<ParameterRow>& table) {
     int64_t sum = 0;
@@ -49,8 +50,8 @@ BlockText text_of(Ui& ui, const Diagram& d, const Block& b, float width) {
     const float beside = room - ui.text.width(b.thin ? kCaption : kBody, b.name) - gap::large -
                          ui.text.width(kCaptionMono, t.count);
     t.beside = b.thin && isize(t.lines) == 1 && ui.text.width(kCaption, t.lines[0]) <= beside;
-    t.high =
-        kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size())) + d.unit(b.thin ? kThinAir : kAir);
+    t.high = kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size())) +
+             (b.sources.empty() ? 0 : kSharing) + d.unit(b.thin ? kThinAir : kAir);
     return t;
 }
 
@@ -109,8 +110,48 @@ void place(StackLayout& l, const Diagram& d, Rect area, const std::vector<Block>
     l.top = free.bottom();
 }
 
+/// Draws a square for each layer, filled if it makes keys and values, and a line from each that others read
+/// over them: a mark above each reader.
+void draw_sharing(Ui& ui, Rect area, const std::vector<int>& sources) {
+    constexpr float kSquare = 10, kWidest = 18, kApart = 2, kLine = 7;
+    const int layers = isize(sources);
+    const float pitch = std::min(kWidest, area.w / float(layers));
+    const Rect squares = take_bottom(area, kSquare);
+    const auto square = [&](int layer) {
+        return Rect{squares.x + pitch * float(layer), squares.y, pitch - kApart, kSquare};
+    };
+    int level = 0;
+    for (int source = 0; source < layers; ++source) {
+        const int first = narrow<int>(std::find(sources.begin(), sources.end(), source) - sources.begin());
+        if (first == layers) continue;
+        int last = first;
+        for (int layer = first; layer < layers; ++layer)
+            if (sources[size_t(layer)] == source) last = layer;
+        const ImU32 ink = level == 0 ? ui.colors->accent : ui.colors->t2;
+        const float y = squares.y - kLine * float(++level), from = square(source).middle_x();
+        ui.stroke({from, squares.y}, {from, y}, ink, kWire);
+        ui.stroke({from, y}, {square(last).middle_x(), y}, ink, kWire);
+        for (int layer = first; layer <= last; ++layer)
+            if (sources[size_t(layer)] == source)
+                ui.stroke({square(layer).middle_x(), y}, {square(layer).middle_x(), squares.y}, ink, kWire);
+    }
+    for (int layer = 0; layer < layers; ++layer) {
+        const int source = sources[size_t(layer)];
+        if (source < 0)
+            ui.fill(square(layer), ui.colors->t3, 1);
+        else
+            ui.frame(square(layer), ui.colors->t3, 1, 1);
+        const std::string path = "model/layer/" + std::to_string(layer);
+        ui.tooltip(path, ui.over(square(layer)),
+                   "Layer " + std::to_string(layer) +
+                       (source < 0 ? " makes its own keys and values."
+                                   : " reads the keys and values of layer " + std::to_string(source) + "."));
+    }
+}
+
 void draw_block_text(Ui& ui, const Block& b, const BlockText& t, Rect r) {
-    const float high = kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size()));
+    const float high =
+        kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size())) + (b.sources.empty() ? 0 : kSharing);
     Rect inside = band(inset(r, gap::medium, 0), high);
     Rect first = take_top(inside, kNameLine);
     take_right(first, write(ui, first, kCaptionMono, ui.colors->t2, t.count, Flush::right), gap::small);
@@ -120,6 +161,7 @@ void draw_block_text(Ui& ui, const Block& b, const BlockText& t, Rect r) {
     if (t.beside) return static_cast<void>(write(ui, first, kCaption, ui.colors->t3, t.lines[0]));
     for (const std::string& line : t.lines)
         write(ui, take_top(inside, kShapeLine), kCaption, ui.colors->t3, line);
+    if (!b.sources.empty()) draw_sharing(ui, inset(inside, 0, gap::tight), b.sources);
 }
 
 /// True if its weights are shown.

@@ -15,15 +15,16 @@ namespace {
 constexpr float kWeightHead = 24, kHeadMap = 66, kTall = 120, kRowMap = 26;
 
 const char* part_title(WeightsPart part) {
-    static constexpr const char* kTitles[] = {"Embedding", "Positions", "Attention norm", "Attention",
-                                              "MLP norm",  "MLP",       "Final norm",     "Unembedding"};
+    static constexpr const char* kTitles[] = {"Embedding",  "Positions",   "Attention norm",
+                                              "Attention",  "MLP norm",    "MLP",
+                                              "Final norm", "Unembedding", "Layer embedding"};
     return row_of(kTitles, part);
 }
 
 /// The view of the block, or null.
 const char* part_view(WeightsPart part) {
-    static constexpr const char* kViews[] = {"delta", "positions", nullptr, "head",
-                                             nullptr, "lens",      nullptr, "lens"};
+    static constexpr const char* kViews[] = {"delta", "positions", nullptr, "head", nullptr,
+                                             "lens",  nullptr,     "lens",  nullptr};
     return row_of(kViews, part);
 }
 

@@ -137,6 +137,12 @@ void add_norm(BlockWeights& out, const std::string& what, const Norm& norm, Inde
     add("β", norm.bias);
 }
 
+/// Adds the norm of what a block reads, and that of what it adds.
+void add_norms(BlockWeights& out, const Norm& reads, const Norm& adds, Index width) {
+    add_norm(out, "", reads, width);
+    add_norm(out, " on what it adds", adds, width);
+}
+
 /// Adds what all taps of a short convolution share (model/mixers/short_convolution.h).
 void add_convolution(BlockWeights& out, const Model& model, int block, ThreadPool& pool) {
     const AttentionWeights& w = weights_of(model, block);
@@ -205,7 +211,19 @@ void add_embedding(BlockWeights& out, const Model& m, const StackWeights& w, Thr
             map_of_linear("projection", "the table's dimension", w.embed_project, false, pool));
     if (m.config.can.read_image)
         out.maps.push_back(map_of_linear("patches", "the patch's value", m.weights.patch, false, pool));
+    if (w.layer_table) out.maps.push_back(map_of_table("layer embeddings", "the token", w.layer_table, pool));
+    if (w.layer_project)
+        out.maps.push_back(
+            map_of_linear("to layer embeddings", "the layers' dimension", w.layer_project, true, pool));
     add_norm(out, "", w.embed_norm, m.config.embed_norm_width());
+}
+
+/// Adds what a layer makes of its own vector of a token (model/layer_embedding.h).
+void add_layer_embedding(BlockWeights& out, const LayerEmbeddingWeights& w, Index d, ThreadPool& pool) {
+    const char* is = "the layer embedding's dimension";
+    if (w.gate) out.maps.push_back(map_of_linear("W_gate", is, w.gate, true, pool));
+    if (w.out) out.maps.push_back(map_of_linear("W_out", is, w.out, false, pool));
+    add_norm(out, "", w.norm, d);
 }
 
 void add_unembedding(BlockWeights& out, const Model& m, ThreadPool& pool) {
@@ -236,15 +254,13 @@ BlockWeights block_weights(const Model& model, const BlockWeightsRequest& reques
             add_positions(out, model.config, stack, pool);
             break;
         case WeightsPart::attention_norm:
-            add_norm(out, "", attention.norm, d);
-            add_norm(out, " on what it adds", attention.post_norm, d);
+            add_norms(out, attention.norm, attention.post_norm, d);
             break;
         case WeightsPart::attention:
             add_attention(out, model, {request.block, request.head}, pool);
             break;
         case WeightsPart::mlp_norm:
-            add_norm(out, "", layer.mlp_norm, d);
-            add_norm(out, " on what it adds", layer.mlp_post_norm, d);
+            add_norms(out, layer.mlp_norm, layer.mlp_post_norm, d);
             break;
         case WeightsPart::mlp:
             add_mlp(out, layer, pool);
@@ -254,6 +270,9 @@ BlockWeights block_weights(const Model& model, const BlockWeightsRequest& reques
             break;
         case WeightsPart::unembedding:
             add_unembedding(out, model, pool);
+            break;
+        case WeightsPart::layer_embedding:
+            add_layer_embedding(out, layer.embedding, d, pool);
             break;
     }
     return out;

@@ -17,7 +17,8 @@ enum class WeightsPart {
     mlp_norm,
     mlp,
     final_norm,
-    unembedding
+    unembedding,
+    layer_embedding
 };
 
 /// Bounds the color range at this many times the typical weight, because of a few large ones.
