@@ -198,7 +198,7 @@ Status run(const CircuitsOptions& o) {
                : o.head.empty() ? run_scores(o, *model, pool)
                                 : run_head(o, *model, pool);
     });
-    TRY_STATUS(model->store.check_unchanged());
+    TRY_STATUS(model->store->check_unchanged());
     return done;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
+#include "hub/adapted.h"
 #include "hub/hub.h"
 #include "io/folder.h"
 #include "io/gguf_parts.h"
@@ -222,6 +224,12 @@ fs::path built_in_folder(const std::string& name) {
 
 std::string model_key(const std::string& path_or_name) {
     std::error_code ignored;
+    if (const auto adapted = read_adapted(path_or_name); adapted && *adapted) {
+        AdaptedModel out = **adapted;
+        if (!out.model.empty()) out.model = model_key(out.model);
+        out.adapter = fs::weakly_canonical(absolute_path(out.adapter), ignored);
+        return out.spelled();
+    }
     const fs::path given = expand_home(path_or_name);
     const bool is_path = given.is_absolute() || leads_to_model(given) ||
                          (built_in(path_or_name).empty() && fs::exists(given, ignored));
@@ -252,8 +260,32 @@ Result<fs::path> find_model(const std::string& path_or_name) {
     return absent(given);
 }
 
+namespace {
+
+Result<std::shared_ptr<const Model>> open_adapted(const AdaptedModel& wanted, const CancelFlag* cancel,
+                                                  OpeningProgress* progress,
+                                                  const std::shared_ptr<const Model>& open) {
+    TRY(Adapter adapter, Adapter::open(wanted.adapter, wanted.strength));
+    const std::string base = wanted.model.empty() ? adapter.config().base : wanted.model;
+    const auto path = find_model(base);
+    if (!path && wanted.model.empty())
+        return Error{display_path(wanted.adapter) + " changes the model " + in_quotes(base) +
+                     ", which is not on this computer; get it, or name a folder that holds it with --model."};
+    if (!path) return path.error();
+    const bool same =
+        open && open->adapter && open->path == *path && open->adapter->info().folder == wanted.adapter;
+    if (same && open->adapter->unchanged()) return open->at_strength(wanted.strength);
+    return Model::open(*path, cancel, progress, model_name(*path),
+                       std::make_shared<Adapter>(std::move(adapter)));
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name, const CancelFlag* cancel,
-                                                OpeningProgress* progress) {
+                                                OpeningProgress* progress,
+                                                const std::shared_ptr<const Model>& open) {
+    TRY(const auto adapted, read_adapted(path_or_name));
+    if (adapted) return open_adapted(*adapted, cancel, progress, open);
     TRY(const fs::path path, find_model(path_or_name));
     return Model::open(path, cancel, progress, model_name(path));
 }
@@ -270,6 +302,10 @@ std::string repository_in(const fs::path& path) {
 }  // namespace
 
 std::string name_in_path(const fs::path& path) {
+    if (const auto adapted = read_adapted(path.string()); adapted && *adapted) {
+        const auto& [model, adapter, strength] = **adapted;
+        return (model.empty() ? "" : name_in_path(model) + " + ") + adapter_name(adapter, strength);
+    }
     if (std::string named = repository_in(path); !named.empty()) return named;
     const fs::path itself = path.has_filename() ? path : path.parent_path();
     return itself.extension() == ".gguf" ? gguf_name(itself) : itself.filename().string();
@@ -277,6 +313,7 @@ std::string name_in_path(const fs::path& path) {
 
 std::string model_name(const fs::path& path) {
     std::error_code ignored;
+    if (const auto adapted = read_adapted(path.string()); adapted && *adapted) return name_in_path(path);
     const fs::path typed = fs::absolute(path, ignored).lexically_normal();
     if (std::string named = repository_in(typed); !named.empty()) return named;
     if (path.filename().string().starts_with("sha256-")) {

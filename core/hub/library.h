@@ -36,10 +36,13 @@ Result<std::filesystem::path> find_model(const std::string& path_or_name);
 /// Returns a folder beside the built-in models that is none itself ("recurrent"), also if it is missing.
 std::filesystem::path built_in_folder(const std::string& name);
 
-/// Finds a model and opens it (Model::open), under the name that users know.
+/// Finds a model and opens it (Model::open), under the name that users know; or a model with an adapter on it
+/// (hub/adapted.h). Shares everything but the strength with `open`, if that is the same model with the same
+/// adapter.
 Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
                                                 const CancelFlag* cancel = nullptr,
-                                                OpeningProgress* progress = nullptr);
+                                                OpeningProgress* progress = nullptr,
+                                                const std::shared_ptr<const Model>& open = nullptr);
 
 /// Returns a model's name: the folder's or file's, "owner/name" in the Hugging Face cache.
 std::string model_name(const std::filesystem::path& path);

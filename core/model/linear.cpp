@@ -212,6 +212,23 @@ void check_shapes(ConstMatrixRef x, const Linear& w, MatrixRef y) {
 
 }  // namespace
 
+namespace {
+
+/// Adds what an adapter adds to values [begin, …) of a stored row: of an output, or of an input.
+void add_adapter(const Linear& w, int64_t i, int64_t begin, std::span<float> values) {
+    const LowRank& d = *w.adapter;
+    const bool of_output = w.layout == WeightLayout::out_in;
+    for (int64_t k = 0; k < std::ssize(values); ++k) {
+        const int64_t own = of_output ? i : begin + k, input = of_output ? begin + k : i,
+                      output = d.output(w, own);
+        float sum = 0;
+        for (int64_t r = 0; r < d.rank; ++r) sum += d.b[output * d.rank + r] * d.a[r * d.in + input];
+        values[size_t(k)] = (values[size_t(k)] + d.strength * sum) * (d.factors ? d.factors[output] : 1);
+    }
+}
+
+}  // namespace
+
 Linear Linear::of_floats(const float* weight, const float* bias, int64_t in, int64_t out,
                          WeightLayout layout) {
     const int64_t row = layout == WeightLayout::in_out ? out : in;
@@ -231,6 +248,30 @@ Linear Linear::columns(int64_t first, int64_t count) const {
     return part;
 }
 
+Linear LowRank::reader() const { return Linear::of_floats(a, nullptr, in, rank, WeightLayout::out_in); }
+
+bool LowRank::adds_to(const Linear& w) const {
+    const std::byte* const first = w.layout == WeightLayout::out_in ? w.row(0) : w.weight;
+    return w.in == in && w.out > 0 && first >= base && first < base + out * stride &&
+           (first - base) % stride == 0;
+}
+
+int64_t LowRank::output(const Linear& w, int64_t i) const {
+    const std::byte* const at = w.layout == WeightLayout::out_in ? w.row(i) : w.weight + w.dtype->size(i);
+    const int64_t number = (at - base) / stride;
+    HEADLIGHT_CHECK(at >= base && number < out && base + number * stride == at && w.in == in);
+    return number;
+}
+
+Linear LowRank::writer(const Linear& w) const {
+    const int64_t bytes = rank * int64_t{sizeof(float)};
+    Linear out = Linear::of_floats(b + output(w, 0) * rank, nullptr, rank, w.out, WeightLayout::out_in);
+    out.group = w.group;
+    out.group_stride = w.group ? w.group_stride / w.stride * bytes : 0;
+    HEADLIGHT_CHECK(output(w, w.out - 1) * rank + b == out.floats(w.out - 1));
+    return out;
+}
+
 void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const {
     if (order) {
         static thread_local std::vector<float> columns;
@@ -241,6 +282,7 @@ void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const 
     } else {
         read_stored(i, begin, count, values);
     }
+    if (adapter && adapter->strength != 0) add_adapter(*this, i, begin, {values, size_t(count)});
     if (scale != 1) Eigen::Map<Eigen::ArrayXf>(values, count) *= scale;
 }
 
@@ -249,6 +291,32 @@ void Linear::read_stored(int64_t i, int64_t begin, int64_t count, float* values)
                      begin + count <= (layout == WeightLayout::out_in ? in : out));
     dtype->decode(row(i) + dtype->size(begin), count, values);
 }
+
+namespace {
+
+/// y ← f ∘ (y + strength · B (A x)) of what the adapter changes; y holds W x + b, b is not changed.
+void apply_adapter(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
+    const LowRank& d = *w.adapter;
+    Matrix narrow(x.rows(), d.rank), added(x.rows(), w.out);
+    apply_linear(pool, x, d.reader(), narrow);
+    apply_linear(pool, narrow, d.writer(w), added);
+    y += w.scale * d.strength * added;
+    for (int64_t o = 0; d.factors && o < w.out; ++o) {
+        const float factor = d.factors[d.output(w, o)], bias = w.bias ? w.scale * w.bias[o] : 0;
+        y.col(o).array() = (y.col(o).array() - bias) * factor + bias;
+    }
+}
+
+/// x += what the adapter adds to y Wᵀ.
+void apply_adapter_transposed(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
+    const LowRank& d = *w.adapter;
+    Matrix narrow(y.rows(), d.rank), added(y.rows(), w.in);
+    apply_transposed(pool, y, d.writer(w), narrow);
+    apply_transposed(pool, narrow, d.reader(), added);
+    x += w.scale * d.strength * added;
+}
+
+}  // namespace
 
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
     const LinearProduct product{w, y};
@@ -291,6 +359,8 @@ void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearPro
                          MatrixRef(products[p].y).middleRows(row, rows), begin, end);
         if (w.scale != 1) MatrixRef(products[p].y).block(row, begin, rows, end - begin) *= w.scale;
     });
+    for (const auto& [w, y] : products)
+        if (w.adapter && w.adapter->strength != 0) apply_adapter(pool, x, w, y);
 }
 
 namespace {
@@ -318,13 +388,27 @@ void multiply_decoded(ThreadPool& pool, ConstMatrixRef y, const Linear& w, Matri
 
 void apply_transposed(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
     HEADLIGHT_CHECK(w.weight && y.cols() == w.out && x.rows() == y.rows() && x.cols() == w.in);
-    if (is_encoded(w)) return multiply_decoded(pool, y, w, x);
+    if (w.adapter && w.adapter->factors) {  // what comes through W is multiplied too
+        Linear without = w;
+        LowRank plain = *w.adapter;
+        plain.factors = nullptr;
+        without.adapter = &plain;
+        Matrix by = y;
+        for (int64_t o = 0; o < w.out; ++o) by.col(o) *= w.adapter->factors[w.adapter->output(w, o)];
+        return apply_transposed(pool, by, without, x);
+    }
     Linear transposed = w;  // the same bytes, read as the transpose
-    std::swap(transposed.in, transposed.out);
-    transposed.layout = w.layout == WeightLayout::in_out ? WeightLayout::out_in : WeightLayout::in_out;
     transposed.bias = nullptr;
     transposed.packed = nullptr;
-    apply_linear(pool, y, transposed, x);
+    transposed.adapter = nullptr;
+    if (is_encoded(w)) {
+        multiply_decoded(pool, y, transposed, x);
+    } else {
+        std::swap(transposed.in, transposed.out);
+        transposed.layout = w.layout == WeightLayout::in_out ? WeightLayout::out_in : WeightLayout::in_out;
+        apply_linear(pool, y, transposed, x);
+    }
+    if (w.adapter && w.adapter->strength != 0) apply_adapter_transposed(pool, y, w, x);
 }
 
 }  // namespace headlight

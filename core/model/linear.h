@@ -15,6 +15,29 @@ namespace headlight {
 /// weights of output o (nn.Linear).
 enum class WeightLayout { in_out, out_in };
 
+struct Linear;
+
+/// Adds a product of two narrow matrices to a matrix W: y += strength · B (A x) (LoRA, Hu et al. 2021).
+/// Whoever reads some outputs of W reads the same ones of B.
+struct LowRank {
+    const std::byte* base = nullptr;  // W's first output,
+    int64_t stride = 0;               // and bytes from one output to the next
+    int64_t in = 0, out = 0, rank = 0;
+    const float *a = nullptr, *b = nullptr;  // [rank, in], [out, rank]
+    float strength = 1;                      // α / rank included
+    const float* magnitudes =
+        nullptr;  // [out], lengths that the sum is given (DoRA, Liu et al. 2024); null: its own
+    const float* factors = nullptr;  // [out], which give it these: (W + strength · B A) x times this; null: 1
+
+    /// A as it reads x, and the rows of B for the outputs that `w` has, in their order.
+    Linear reader() const;
+    Linear writer(const Linear& w) const;
+    /// Returns whether `w` is W, or some of its outputs.
+    bool adds_to(const Linear& w) const;
+    /// Returns the number in W of output i of `w`.
+    int64_t output(const Linear& w, int64_t i) const;
+};
+
 /// Points to a weight matrix, or some of its outputs, with its bias. Embedding tables: row i is stored row i.
 struct Linear {
     const std::byte* weight = nullptr;
@@ -28,6 +51,7 @@ struct Linear {
     float scale = 1;  // y = scale · (x W + b): a multiplier of the residual stream (Granite)
     /// Lists the input that each column multiplies (quantized with act-order); null: they are in order.
     const int32_t* order = nullptr;
+    const LowRank* adapter = nullptr;  // what is added to W; null: nothing
     /// Points to a packed copy of the whole matrix, [panel][in][kPanel] of dtype (model/loading/packed.h);
     /// null: none, or not yet.
     const std::atomic<const std::byte*>* packed = nullptr;
@@ -41,7 +65,7 @@ struct Linear {
     /// Decodes values [begin, begin + count) of a stored row, both at boundaries of the format's blocks: the
     /// weights of inputs.
     void read(int64_t row, int64_t begin, int64_t count, float* values) const;
-    /// Decodes them as stored, without the scale, columns in their order.
+    /// Decodes them as stored, without the scale and the adapter, columns in their order.
     void read_stored(int64_t row, int64_t begin, int64_t count, float* values) const;
     /// Returns the address of a stored row.
     const std::byte* row(int64_t i) const {

@@ -95,7 +95,7 @@ Status fill_from_gguf(Model& model, const fs::path& path, OpeningSteps& steps) {
     TRY(model.config, gguf_config(parts.whole, name));
     TRY_STATUS(steps.begin("reading the tokenizer"));
     model.tokenizer = gguf_tokenizer(parts.whole, name);
-    model.store = WeightStore::of_files(std::move(parts.files), name, true);
+    *model.store = WeightStore::of_files(std::move(parts.files), name, true);
     return success();
 }
 
@@ -104,7 +104,7 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     if (!model.config.quantization.readable())
         return quantized_weights(display_path(folder), model.config.quantization.name);
     TRY_STATUS(steps.begin("mapping the weights"));
-    TRY(model.store, WeightStore::open(folder));
+    TRY(*model.store, WeightStore::open(folder));
     if (model.config.can.read_image) return success();
     TRY_STATUS(steps.begin("reading the tokenizer"));
     auto files = open_tokenizer_files(tokenizer_folder(folder));
@@ -135,8 +135,33 @@ Status check_exists(const fs::path& path) {
 
 }  // namespace
 
+namespace {
+
+/// Fails if a matrix with an adapter is none of the file's: its outputs or inputs were put in another order.
+Status check_adapted(const Model& model, ModelWeights& weights) {
+    for (const Linear* w : matrices_of(weights, true))
+        if (*w && w->adapter && !w->adapter->adds_to(*w))
+            return Error{model.adapter->info().name + " adapts a matrix that " + model.config.family_name +
+                         " holds in another order than its files, which is not computed; in Python, "
+                         "merge_and_unload() makes one model of both."};
+    return success();
+}
+
+/// Projects the vectors of distances that disentangled attention reads.
+Status project_positions(Model& model) {
+    if (!model.weights.stacks.front().relative_embedding) return success();
+    return guarded([&]() -> Status {
+        ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
+        project_distances(model, pool);
+        return success();
+    });
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const CancelFlag* cancel,
-                                                 OpeningProgress* progress, const std::string& name) {
+                                                 OpeningProgress* progress, const std::string& name,
+                                                 std::shared_ptr<Adapter> adapter) {
     OpeningSteps steps(cancel, progress);
     TRY_STATUS(check_exists(path));
     TRY_STATUS(steps.begin("reading the configuration"));
@@ -150,30 +175,46 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
         TRY_STATUS(fill_from_gguf(*model, path, steps));
     }
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
-    TRY_STATUS(check_memory(model->store, path));
-    model->store.stop_on(cancel);
-    if (!model->store.is_gguf()) {
+    TRY_STATUS(check_memory(*model->store, path));
+    model->store->stop_on(cancel);
+    if (!model->store->is_gguf()) {
         TRY_STATUS(steps.begin("laying out quantized weights"));
-        TRY_STATUS(guarded([&] { return model->store.lay_out(model->config.quantization); }));
+        TRY_STATUS(guarded([&] { return model->store->lay_out(model->config.quantization); }));
     }
     TRY_STATUS(steps.begin("binding the weights"));
-    auto bound = bind_weights(model->store, model->config, find_family(model->config.family)->tensors);
+    if (adapter) model->store->adapt(adapter);
+    auto bound = bind_weights(*model->store, model->config, find_family(model->config.family)->tensors);
     if (stopped(cancel)) return cancelled();
-    model->store.stop_on(nullptr);
+    model->store->stop_on(nullptr);
     TRY(model->weights, std::move(bound));
     say_what_is_stored(model->config, model->weights);
-    if (model->weights.stacks.front().relative_embedding) {
-        TRY_STATUS(steps.begin("projecting the positions"));
-        TRY_STATUS(guarded([&]() -> Status {
-            ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
-            project_distances(*model, pool);
-            return success();
-        }));
+    if (adapter) {
+        TRY_STATUS(adapter->finish());
+        model->adapter = adapter;
+        TRY_STATUS(check_adapted(*model, model->weights));
     }
-    model->packed = std::make_unique<PackedWeights>(matrices_of(model->weights));
-    TRY_STATUS(model->store.check_unchanged());
-    model->name = printable(name.empty() ? file_name(path) : name);
+    TRY_STATUS(steps.begin("projecting the positions"));
+    TRY_STATUS(project_positions(*model));
+    model->packed = std::make_shared<PackedWeights>(matrices_of(model->weights));
+    TRY_STATUS(model->store->check_unchanged());
+    model->base_name = printable(name.empty() ? file_name(path) : name);
+    model->name = model->base_name +
+                  (adapter ? " + " + adapter_name(adapter->info().folder, adapter->info().strength) : "");
     return std::shared_ptr<const Model>(model);
+}
+
+Result<std::shared_ptr<const Model>> Model::at_strength(float strength) const {
+    HEADLIGHT_CHECK(adapter);
+    auto out = std::make_shared<Model>(*this);
+    const std::shared_ptr<const Adapter> own = adapter->at_strength(strength);
+    out->adapter = own;
+    out->name = base_name + " + " + adapter_name(own->info().folder, strength);
+    const auto replace = [&](Linear& w) {
+        if (w.adapter) w.adapter = own->in_place_of(*adapter, w.adapter);
+    };
+    for (Linear* w : matrices_of(out->weights, true)) replace(*w);
+    TRY_STATUS(project_positions(*out));
+    return std::shared_ptr<const Model>(out);
 }
 
 Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {

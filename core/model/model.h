@@ -14,6 +14,7 @@
 #include "model/config.h"
 #include "model/interventions/given_rows.h"
 #include "model/linear.h"
+#include "model/loading/adapter.h"
 #include "model/loading/packed.h"
 #include "model/loading/weights.h"
 #include "tokenizer/tokenizer.h"
@@ -188,23 +189,31 @@ struct OpeningProgress {
 };
 
 struct Model {
-    std::string name;  // for users: the folder's name
+    std::string name;       // for users: the folder's name, and the adapter's
+    std::string base_name;  // without the latter
     std::filesystem::path path;
     ModelConfig config;
-    WeightStore store;  // owns what `weights` points to
+    std::shared_ptr<WeightStore> store = std::make_shared<WeightStore>();  // owns what `weights` points to
     ModelWeights weights;
     /// Holds packed copies of `weights`, made after the first pass; null: a model without weights.
-    std::unique_ptr<PackedWeights> packed;
+    std::shared_ptr<PackedWeights> packed;
+    std::shared_ptr<const Adapter> adapter;  // what is added to matrices of `weights`; null: nothing
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
     Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian's, for the target
 
     /// Opens a Hugging Face folder (or a sentence-transformers folder) or a GGUF file; hub/library.h finds
     /// them by name. A missing or broken tokenizer is not an error yet: ids work without one. Reads `cancel`
-    /// between steps. `name`: shown to users, if it is not the folder's or file's name.
+    /// between steps. `name`: shown to users, if it is not the folder's or file's name. `adapter`: added to
+    /// its matrices.
     static Result<std::shared_ptr<const Model>> open(const std::filesystem::path& path,
                                                      const CancelFlag* cancel = nullptr,
                                                      OpeningProgress* progress = nullptr,
-                                                     const std::string& name = "");
+                                                     const std::string& name = "",
+                                                     std::shared_ptr<Adapter> adapter = nullptr);
+
+    /// Returns the same model with its adapter at another strength; requires `adapter`. Shares everything
+    /// else.
+    Result<std::shared_ptr<const Model>> at_strength(float strength) const;
 
     /// Returns the tokenizer of the decoder's text; requires `tokenizer`.
     const std::shared_ptr<const Tokenizer>& target_tokenizer() const {

@@ -212,7 +212,7 @@ Status answer_questions(RunAnswer& a, const std::vector<Question>& questions, Th
             },
             request));
     }
-    Status unchanged = runs.shown.model->store.check_unchanged();  // answers read weights after the pass
+    Status unchanged = runs.shown.model->store->check_unchanged();  // answers read weights after the pass
     if (!unchanged) a.answers = {};
     return unchanged;
 }

@@ -300,7 +300,7 @@ Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_p
         passes.push_back({inputs[i], rules[i], reusable(r.past, *model, r.request, rules[i]), r.observer});
     }
     auto activations = forward(*model, passes, pool, cancel);
-    TRY_STATUS(model->store.check_unchanged());  // report a changed file before the failures that it causes
+    TRY_STATUS(model->store->check_unchanged());  // report a changed file before the failures that it causes
     if (!activations) return activations.error();
     std::vector<std::shared_ptr<const Trace>> out;
     for (size_t i = 0; i < requests.size(); ++i)

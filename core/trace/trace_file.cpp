@@ -283,7 +283,7 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace,
     if (const std::string how = attention_text(trace); !how.empty()) metadata["attention"] = how;
     if (trace.request.inputs.size() > 1)
         metadata["decoder_tokens"] = json_text(Json(trace.request.inputs[1].tokens));
-    return write_safetensors(path, chosen, metadata, [&] { return trace.model->store.check_unchanged(); });
+    return write_safetensors(path, chosen, metadata, [&] { return trace.model->store->check_unchanged(); });
 }
 
 }  // namespace headlight

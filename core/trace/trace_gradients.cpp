@@ -37,7 +37,7 @@ Result<Gradients> backward(const Trace& trace, std::span<const GradientSeed> see
                            const CancelFlag* cancel, GradientObserver* observer) {
     TRY_STATUS(check_weights(trace));
     auto out = backward(*trace.model, trace.request.inputs, trace.activations, seeds, pool, cancel, observer);
-    TRY_STATUS(trace.model->store.check_unchanged());
+    TRY_STATUS(trace.model->store->check_unchanged());
     return out;
 }
 
@@ -48,7 +48,7 @@ Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
     TRY_STATUS(check_weights(trace));
     auto out = embedding_gradients(*trace.model, trace.request.inputs, trace.activations, seeds, pool, cancel,
                                    observer);
-    TRY_STATUS(trace.model->store.check_unchanged());
+    TRY_STATUS(trace.model->store->check_unchanged());
     return out;
 }
 
@@ -167,7 +167,7 @@ Status write_gradients(const std::filesystem::path& path, const Trace& trace,
                               {"version", "1"},
                               {"model", trace.model->name},
                               {"mask", trace.request.intervention.mask.name()}},
-                             [&] { return trace.model->store.check_unchanged(); });
+                             [&] { return trace.model->store->check_unchanged(); });
 }
 
 }  // namespace headlight

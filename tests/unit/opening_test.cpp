@@ -24,7 +24,7 @@ TEST_CASE("the two spellings of a configuration mean the same, and both count th
         CHECK(*now == *before);
         const auto model = Model::open(entry.path());
         REQUIRE(model);
-        CHECK(parameter_count(*now) == (*model)->store.parameters());
+        CHECK(parameter_count(*now) == (*model)->store->parameters());
     }
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("parameter table of GPT-2 small: 124,439,808") {
     CHECK(parameter_count(*config) == 124'439'808);
     CHECK(short_count(124'439'808) == "124 M");
     const auto model = reference_model("gpt2");
-    CHECK(parameter_count(model->config) == model->store.parameters());
+    CHECK(parameter_count(model->config) == model->store->parameters());
 }
 
 TEST_CASE("malformed files: one sentence each, nothing opens") {
@@ -121,9 +121,9 @@ TEST_CASE("recorded patterns are read from the mapped file, and changes to it ar
     CHECK(is_mapped(trace.rule(1).given_pattern(2)->data(), path));
 #endif
     CHECK(!is_mapped((*copied)->rule(1).given_pattern(2)->data(), path));
-    CHECK(trace.model->store.check_unchanged());
+    CHECK(trace.model->store->check_unchanged());
     std::filesystem::resize_file(path, bytes.size() / 2);
-    CHECK(!trace.model->store.check_unchanged());
+    CHECK(!trace.model->store->check_unchanged());
 }
 
 namespace {

@@ -77,7 +77,7 @@ TEST_CASE("counts: the parts of every reference model sum to its file's paramete
         const auto model = reference_model(name);
         const ModelConfig& c = model->config;
         const auto counts = named_counts(c);
-        const int64_t stored = model->store.parameters();
+        const int64_t stored = model->store->parameters();
         int64_t parts = 0, shares = 0;
         bool whole = false;
         for (const NamedCount& count : counts) {

@@ -115,7 +115,7 @@ Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
         publish(now);
     };
     TRY(Composition all, model_composition(*model, pool, cancel, Patience::long_wait, step));
-    TRY_STATUS(model->store.check_unchanged());
+    TRY_STATUS(model->store->check_unchanged());
     now.composition = std::make_shared<const Composition>(std::move(all));
     now.done = now.steps;
     publish(now);

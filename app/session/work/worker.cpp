@@ -163,7 +163,7 @@ Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<
             return model_composition(model, pool, cancel, asked.patience);
         }));
     }
-    Status unchanged = model.store.check_unchanged();
+    Status unchanged = model.store->check_unchanged();
     if (!unchanged) state.answers = {};
     return unchanged;
 }

@@ -266,7 +266,7 @@ Result<Generation> generate(const std::shared_ptr<const Model>& model, const For
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
     TRY(Generation generation, Generator(model, request, asked, pool, cancel, past).run());
-    TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
+    TRY_STATUS(model->store->check_unchanged());  // logits were read after the last pass
     return generation;
 }
 

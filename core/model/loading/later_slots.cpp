@@ -181,7 +181,7 @@ const SlotRow kLaterSlots[] = {
 
 std::span<const SlotRow> later_slots() { return kLaterSlots; }
 
-std::vector<Linear*> matrices_of(ModelWeights& weights) {
+std::vector<Linear*> matrices_of(ModelWeights& weights, bool tables) {
     constexpr Slot kTables[] = {
         Slot::token_embedding, Slot::position_embedding, Slot::type_embedding, Slot::relative_embedding,
         Slot::relative_key,    Slot::relative_query,     Slot::layer_table,    Slot::contact};
@@ -189,7 +189,7 @@ std::vector<Linear*> matrices_of(ModelWeights& weights) {
     const auto add = [&](OwnedBy owner, const TensorOwner& of) {
         for (const SlotRow& row : slots())
             if (const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&row.place);
-                place && row.owner == owner && !contains(kTables, row.slot))
+                place && row.owner == owner && (tables || !contains(kTables, row.slot)))
                 out.push_back(&(*place)(of));
     };
     add(OwnedBy::model, {weights, weights.stacks.front()});

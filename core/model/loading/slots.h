@@ -155,6 +155,6 @@ std::span<const SlotRow> later_slots();
 const SlotRow& slot_row(Slot slot);
 
 /// Lists the matrices that multiply rows of x, for packing; tables are read by the row.
-std::vector<Linear*> matrices_of(ModelWeights& weights);
+std::vector<Linear*> matrices_of(ModelWeights& weights, bool tables = false);
 
 }  // namespace headlight

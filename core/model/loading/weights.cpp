@@ -221,7 +221,23 @@ Result<const float*> WeightStore::tensor(const std::string& name, const std::vec
     return decode(*t);
 }
 
+void WeightStore::adapt(std::shared_ptr<Adapter> adapter) {
+    TensorFile replacing{adapter->file(), adapter->take_replacing()};
+    for (const auto& [name, tensor] : replacing.tensors)
+        for (TensorFile& file : files_) file.tensors.erase(name);
+    files_.push_back(std::move(replacing));
+    adapter_ = std::move(adapter);
+}
+
 Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
+    TRY(Linear w, stored_matrix(name, in, out, layout));
+    for (const std::string& prefix : adapter_ ? prefixes_ : std::vector<std::string>{})
+        TRY_STATUS(adapter_->attach(prefix + name.substr(0, name.rfind(".weight")), w));
+    return w;
+}
+
+Result<Linear> WeightStore::stored_matrix(const std::string& name, int64_t in, int64_t out,
+                                          WeightLayout layout) {
     if (gguf_ || is_laid_out(name)) layout = WeightLayout::out_in;
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));

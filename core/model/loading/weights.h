@@ -7,6 +7,7 @@
 
 #include "io/tensor.h"
 #include "model/linear.h"
+#include "model/loading/adapter.h"
 #include "model/loading/quantized/quantized_tensors.h"
 
 namespace headlight {
@@ -33,6 +34,10 @@ public:
 
     /// Stops handing out tensors once `cancel` is set; null: never.
     void stop_on(const CancelFlag* cancel) { cancel_ = cancel; }
+
+    /// Adds an adapter to the matrices that are asked for from now on; its tensors take the place of those of
+    /// the same names. Outlives the matrices.
+    void adapt(std::shared_ptr<Adapter> adapter);
 
     bool has(const std::string& name) const { return find(name) != nullptr; }
     /// Returns the tensor of this name, under one of the prefixes; null if there is none.
@@ -73,6 +78,7 @@ public:
     std::vector<InFormat> formats() const;
 
 private:
+    Result<Linear> stored_matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout);
     Status add_file(const std::filesystem::path& path);
     /// Returns whether a tensor was made by lay_out(): such matrices are [out, in].
     bool is_laid_out(const std::string& name) const;
@@ -86,6 +92,7 @@ private:
     std::vector<std::string> prefixes_{""};
     std::vector<TensorFile> files_;
     bool gguf_ = false;
+    std::shared_ptr<Adapter> adapter_;
     std::vector<std::unique_ptr<float[]>> owned_;
     LaidOut laid_out_;  // its tensors are among the files'
 };

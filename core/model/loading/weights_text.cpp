@@ -12,7 +12,7 @@ std::string memory_text(const Model& model) {
     const int64_t packed = model.packed->bytes();
     const bool mapped = model.config.quantization.name.empty();
     const std::string weights =
-                          "weights " + short_bytes(model.store.bytes_in_use()) + (mapped ? ", mapped" : ""),
+                          "weights " + short_bytes(model.store->bytes_in_use()) + (mapped ? ", mapped" : ""),
                       copies = short_bytes(packed);
     if (packed == 0) return weights + " · decoded when used\n";
     return weights +
@@ -26,7 +26,7 @@ std::string formats_text(const Model& model) {
     const std::string& quantized = model.config.quantization.name;
     std::string out = "stored as";
     const char* before = " ";
-    for (const auto& [format, tensors, bytes] : model.store.formats()) {
+    for (const auto& [format, tensors, bytes] : model.store->formats()) {
         out += before + std::string(format->name) + " " + std::to_string(tensors) +
                (*before == ' ' ? tensors == 1 ? " tensor (" : " tensors (" : " (") + short_bytes(bytes) + ")";
         before = ", ";
@@ -40,7 +40,7 @@ std::string weights_text(const Model& model) { return formats_text(model) + memo
 
 nlohmann::ordered_json stored_json(const Model& model) {
     auto formats = nlohmann::ordered_json::array();
-    for (const auto& [format, tensors, bytes] : model.store.formats())
+    for (const auto& [format, tensors, bytes] : model.store->formats())
         formats.push_back({{"format", format->name}, {"tensors", tensors}, {"bytes", bytes}});
     return {{"quantization", model.config.quantization.name}, {"formats", formats}};
 }

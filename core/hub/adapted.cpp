@@ -1,0 +1,72 @@
+// Reads spellings of models with adapters.
+#include "hub/adapted.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/quoted.h"
+#include "io/folder.h"
+#include "model/loading/adapter.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Splits "FOLDER=STRENGTH", unless a folder has the whole name.
+Result<AdaptedModel> with_strength(const std::string& spelled) {
+    AdaptedModel out;
+    const size_t at = spelled.rfind('=');
+    if (at == std::string::npos || is_adapter(expand_home(spelled))) {
+        out.adapter = expand_home(spelled);
+        return out;
+    }
+    out.adapter = expand_home(spelled.substr(0, at));
+    const std::string number = spelled.substr(at + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), out.strength);
+    if (error != std::errc() || end != number.data() + number.size() ||
+        !(out.strength >= kLeastStrength && out.strength <= kLargestStrength))
+        return Error{"The strength of an adapter is a number from \u22128 to 8, not " + in_quotes(number) +
+                     "; write " + in_quotes(spelled.substr(0, at) + "=0.5") + "."};
+    return out;
+}
+
+/// Returns whether the folder, with a strength behind it or not, is an adapter's.
+bool leads_to_adapter(const std::string& spelled) {
+    const std::string folder = spelled.substr(0, spelled.rfind('='));
+    return !spelled.empty() && (is_adapter(expand_home(spelled)) || is_adapter(expand_home(folder)));
+}
+
+}  // namespace
+
+std::string AdaptedModel::spelled() const {
+    char number[32];
+    const auto end = std::to_chars(number, number + sizeof number, strength).ptr;
+    return (model.empty() ? "" : model + "+") + adapter.string() + "=" + std::string(number, end);
+}
+
+Result<std::optional<AdaptedModel>> read_adapted(const std::string& spelled) {
+    std::error_code ignored;
+    if (spelled.empty() || (fs::exists(expand_home(spelled), ignored) && !is_adapter(expand_home(spelled))))
+        return std::optional<AdaptedModel>();
+    for (size_t at = spelled.find('+'); at != std::string::npos; at = spelled.find('+', at + 1)) {
+        if (!leads_to_adapter(spelled.substr(at + 1))) continue;
+        TRY(AdaptedModel out, with_strength(spelled.substr(at + 1)));
+        out.model = spelled.substr(0, at);
+        return std::optional(out);
+    }
+    if (!leads_to_adapter(spelled)) return std::optional<AdaptedModel>();
+    TRY(AdaptedModel out, with_strength(spelled));
+    return std::optional(out);
+}
+
+Result<AdaptedModel> read_adapter(const std::string& spelled) {
+    TRY(AdaptedModel out, with_strength(spelled));
+    if (is_adapter(out.adapter)) return out;
+    return Error{display_path(out.adapter) +
+                 " is no folder of an adapter: it has no adapter_config.json, or a model beside it; name the "
+                 "folder that peft saved."};
+}
+
+}  // namespace headlight

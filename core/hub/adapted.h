@@ -1,0 +1,29 @@
+// Spells a model with an adapter on it: MODEL+ADAPTER=STRENGTH, "gpt2+/home/me/poems=0.5".
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace headlight {
+
+/// Bounds the strength of an adapter: 0 leaves the model as it is, 1 is as trained.
+inline constexpr float kLeastStrength = -8, kLargestStrength = 8;
+
+struct AdaptedModel {
+    std::string model;  // path or name; "": the one that the adapter names
+    std::filesystem::path adapter;
+    float strength = 1;
+    std::string spelled() const;
+};
+
+/// Reads MODEL+ADAPTER=STRENGTH, ADAPTER=STRENGTH or ADAPTER, a folder; nothing: it is no adapted model.
+/// Fails if the strength is none.
+Result<std::optional<AdaptedModel>> read_adapted(const std::string& spelled);
+
+/// Reads FOLDER or FOLDER=STRENGTH, as the command line takes it.
+Result<AdaptedModel> read_adapter(const std::string& spelled);
+
+}  // namespace headlight

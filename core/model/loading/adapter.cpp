@@ -1,0 +1,287 @@
+// Reads adapters and adds them to matrices.
+#include "model/loading/adapter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/quoted.h"
+#include "io/safetensors.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kMaxRank = 1 << 14;
+
+/// Names the keys whose effect no pass computes, and the value by which they have none.
+struct NeutralKey {
+    const char* key;
+    Json neutral;
+};
+
+/// Returns a number of each module by the end of its name.
+Result<std::map<std::string, double>> read_pattern(const Json& root, const char* key,
+                                                   const std::string& file) {
+    std::map<std::string, double> out;
+    const auto found = root.find(key);
+    if (found == root.end() || found->is_null()) return out;
+    const Error wrong{file + ": \"" + key + "\" must map names of modules to positive numbers; save the " +
+                      "adapter with a current peft."};
+    if (!found->is_object()) return wrong;
+    for (const auto& [name, value] : found->items()) {
+        if (!value.is_number() || !(value.get<double>() > 0) || value.get<double>() > 1e9) return wrong;
+        const std::string plain = name.starts_with("^") ? name.substr(1) : name;
+        if (plain.find_first_of("*+?()[]{}|^$\\") != std::string::npos)
+            return Error{file + ": \"" + key + "\" selects modules by the pattern " + in_quotes(name) +
+                         ", which is not read; save the adapter with their names, or merge it with " +
+                         "merge_and_unload()."};
+        out[plain] = value.get<double>();
+    }
+    return out;
+}
+
+/// Returns the value of the module, or the usual one.
+double of_module(const std::map<std::string, double>& pattern, const std::string& module, double usual) {
+    for (const auto& [name, value] : pattern)
+        if (module == name || module.ends_with("." + name)) return value;
+    return usual;
+}
+
+Result<double> positive_number(const Json& root, const char* key, double usual, const std::string& file) {
+    const auto found = root.find(key);
+    if (found == root.end() || found->is_null()) return usual;
+    if (found->is_number() && std::isfinite(found->get<double>()) && found->get<double>() > 0)
+        return found->get<double>();
+    return Error{file + ": \"" + key + "\" must be a positive number; correct the file."};
+}
+
+Result<bool> flag(const Json& root, const char* key, const std::string& file) {
+    const auto found = root.find(key);
+    if (found == root.end() || found->is_null()) return false;
+    if (found->is_boolean()) return found->get<bool>();
+    return Error{file + ": \"" + key + "\" must be true or false; correct the file."};
+}
+
+/// Fails if a key says what no pass computes.
+Status check_neutral(const Json& root, const std::string& file) {
+    const NeutralKey keys[] = {
+        {"layer_replication", nullptr}, {"target_parameters", nullptr}, {"alora_invocation_tokens", nullptr},
+        {"arrow_config", nullptr},      {"use_qalora", false},          {"lora_bias", false}};
+    for (const auto& [key, neutral] : keys) {
+        const auto found = root.find(key);
+        if (found == root.end() || found->is_null() || *found == neutral || found->empty()) continue;
+        return Error{file + ": \"" + key + "\" changes the model in a way that is not computed; in Python, " +
+                     "merge_and_unload() makes one model of both."};
+    }
+    return success();
+}
+
+/// Cuts an ending off; false: the name does not end so.
+bool cut(std::string& name, const std::string& ending) {
+    if (!name.ends_with(ending)) return false;
+    name.resize(name.size() - ending.size());
+    return true;
+}
+
+/// [out]: the lengths of what makes each output, of W and the adapter together.
+std::vector<float> lengths(const Linear& w) {
+    std::vector<double> squares(static_cast<size_t>(w.out));
+    const bool of_outputs = w.layout == WeightLayout::out_in;
+    Vector row(of_outputs ? w.in : w.out);
+    for (int64_t i = 0; i < (of_outputs ? w.out : w.in); ++i) {
+        w.read(i, 0, row.size(), row.data());
+        if (of_outputs) squares[size_t(i)] = row.cast<double>().squaredNorm();
+        for (int64_t o = 0; !of_outputs && o < w.out; ++o) squares[size_t(o)] += double(row[o]) * row[o];
+    }
+    std::vector<float> out;
+    for (const double square : squares) out.push_back(float(std::sqrt(square)));
+    return out;
+}
+
+}  // namespace
+
+Result<AdapterConfig> parse_adapter_config(const Json& root, const std::string& file) {
+    if (!root.is_object()) return Error{file + " is no JSON object; save the adapter again."};
+    const auto text = [&](const char* key) {
+        const auto found = root.find(key);
+        return found != root.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    if (const std::string type = text("peft_type"); type != "LORA")
+        return Error{file + ": adapters of the type " + in_quotes(type) +
+                     " are not computed, only LORA; in Python, merge_and_unload() makes one model of both, " +
+                     "where the type can."};
+    TRY_STATUS(check_neutral(root, file));
+    AdapterConfig out;
+    out.base = text("base_model_name_or_path");
+    TRY(const double rank, positive_number(root, "r", 8, file));
+    if (rank != std::floor(rank) || rank > double(kMaxRank))
+        return Error{file + ": \"r\" must be a whole number up to " + std::to_string(kMaxRank) +
+                     "; correct the file."};
+    out.rank = int64_t(rank);
+    TRY(out.alpha, positive_number(root, "lora_alpha", 8, file));
+    TRY(out.root, flag(root, "use_rslora", file));
+    TRY(out.magnitudes, flag(root, "use_dora", file));
+    TRY(out.ranks, read_pattern(root, "rank_pattern", file));
+    TRY(out.alphas, read_pattern(root, "alpha_pattern", file));
+    return out;
+}
+
+std::string adapter_name(const fs::path& folder, float strength) {
+    const std::string name = printable(folder.filename().string());
+    return strength == 1 ? name : name + " × " + decimals(strength, 2);
+}
+
+bool is_adapter(const fs::path& folder) {
+    std::error_code ignored;
+    return fs::exists(folder / "adapter_config.json", ignored) &&
+           !fs::exists(folder / "config.json", ignored);
+}
+
+Result<Adapter> Adapter::open(const fs::path& folder, float strength) {
+    Adapter out;
+    out.folder_ = folder;
+    out.strength_ = strength;
+    TRY(const Json root, read_json(folder / "adapter_config.json"));
+    TRY(out.config_, parse_adapter_config(root, display_path(folder / "adapter_config.json")));
+    std::error_code ignored;
+    if (!fs::exists(folder / "adapter_model.safetensors", ignored))
+        return Error{display_path(folder) +
+                     " has no adapter_model.safetensors; save the adapter with a current peft."};
+    TRY(Safetensors file, open_safetensors(folder / "adapter_model.safetensors"));
+    out.file_ = file.file;
+    for (auto& [stored, tensor] : file.tensors) {
+        std::string name = stored;
+        if (name.starts_with("base_model.model."))
+            name = name.substr(std::string("base_model.model.").size());
+        out.tensors_[name] = tensor;
+    }
+    for (const auto& [name, tensor] : out.tensors_) {
+        std::string module = name;
+        cut(module, ".weight");
+        cut(module, ".default");
+        if (cut(module, ".lora_A"))
+            out.modules_[module].a = &tensor;
+        else if (cut(module, ".lora_B"))
+            out.modules_[module].b = &tensor;
+        else if (cut(module, ".lora_magnitude_vector"))
+            out.modules_[module].magnitude = &tensor;
+        else if (module.find(".lora_") != std::string::npos)
+            return out.does_not_fit(name, "is a kind of adapter that is not computed");
+    }
+    for (const auto& [module, own] : out.modules_)
+        if (!own.a || !own.b || bool(own.magnitude) != out.config_.magnitudes)
+            return out.does_not_fit(module, "lacks one of its matrices");
+    return out;
+}
+
+AdapterInfo Adapter::info() const {
+    AdapterInfo out{folder_, printable(folder_.filename().string()), config_.base, strength_, 0, 0};
+    for (const LowRank& own : added_) out.rank = std::max(out.rank, own.rank);
+    out.matrices = isize(added_);
+    return out;
+}
+
+std::map<std::string, StoredTensor> Adapter::take_replacing() {
+    std::map<std::string, StoredTensor> out;
+    for (const auto& [name, tensor] : tensors_)
+        if (name.find(".lora_") == std::string::npos) out[name] = tensor;
+    return out;
+}
+
+Error Adapter::does_not_fit(const std::string& module, const std::string& why) const {
+    return {display_path(folder_) + ": " + shortened(module) + " " + why +
+            "; use the adapter with the model that it was trained on" +
+            (config_.base.empty() ? "" : ", " + in_quotes(config_.base)) + "."};
+}
+
+Result<const float*> Adapter::values(const StoredTensor& tensor, const std::vector<int64_t>& shape,
+                                     const std::string& name) {
+    if (tensor.shape != shape)
+        return does_not_fit(name, "has the shape " + shape_text(tensor.shape) + " where " +
+                                      shape_text(shape) + " is called for");
+    if (!tensor.dtype->holds_weights()) return does_not_fit(name, "is not stored as weights");
+    std::vector<float>& out = values_->emplace_back(size_t(element_count(shape)));
+    const std::vector<std::byte> aligned(tensor.bytes.begin(), tensor.bytes.end());
+    tensor.dtype->decode(aligned.data(), std::ssize(out), out.data());
+    return out.data();
+}
+
+Status Adapter::attach(const std::string& name, Linear& w) {
+    const auto found = modules_.find(name);
+    if (found == modules_.end()) return success();
+    Module& own = found->second;
+    const int64_t rank = own.a->shape.empty() ? 0 : own.a->shape[0],
+                  said = int64_t(of_module(config_.ranks, name, double(config_.rank)));
+    if (rank != said || rank <= 0 || rank > kMaxRank)
+        return does_not_fit(name, "has the rank " + std::to_string(rank) +
+                                      " where adapter_config.json says " + std::to_string(said));
+    const bool of_outputs = w.layout == WeightLayout::out_in;
+    LowRank added{.base = w.weight,
+                  .stride = of_outputs ? w.stride : w.dtype->size(1),
+                  .in = w.in,
+                  .out = w.out,
+                  .rank = rank};
+    TRY(added.a, values(*own.a, {rank, w.in}, name + ".lora_A"));
+    TRY(added.b, values(*own.b, {w.out, rank}, name + ".lora_B"));
+    const double alpha = of_module(config_.alphas, name, config_.alpha);
+    shares_.push_back(alpha / (config_.root ? std::sqrt(double(rank)) : double(rank)));
+    added.strength = float(strength_ * shares_.back());
+    if (own.magnitude) {
+        TRY(added.magnitudes, values(*own.magnitude, {w.out}, name + ".lora_magnitude_vector"));
+    }
+    matrices_.push_back(w);
+    added_.push_back(added);
+    own.used = true;
+    set_factors(added_.size() - 1);
+    w.adapter = &added_.back();
+    return success();
+}
+
+/// f = magnitude / length of (W + strength · B A), of each output.
+void Adapter::set_factors(size_t i) {
+    LowRank& added = added_[i];
+    added.factors = nullptr;
+    if (!added.magnitudes || added.strength == 0) return;
+    Linear w = matrices_[i];
+    w.adapter = &added;
+    std::vector<float> factors = lengths(w);
+    for (int64_t o = 0; o < w.out; ++o)
+        factors[size_t(o)] = factors[size_t(o)] > 0 ? added.magnitudes[o] / factors[size_t(o)] : 0;
+    added.factors = factors_.emplace_back(std::move(factors)).data();
+}
+
+std::shared_ptr<Adapter> Adapter::at_strength(float strength) const {
+    std::shared_ptr<Adapter> out(new Adapter);
+    out->folder_ = folder_;
+    out->config_ = config_;
+    out->strength_ = strength;
+    out->file_ = file_;
+    out->added_ = added_;
+    out->matrices_ = matrices_;
+    out->shares_ = shares_;
+    out->values_ = values_;
+    for (size_t i = 0; i < added_.size(); ++i) {
+        out->added_[i].strength = float(strength * shares_[i]);
+        out->set_factors(i);
+    }
+    return out;
+}
+
+const LowRank* Adapter::in_place_of(const Adapter& other, const LowRank* of) const {
+    for (size_t i = 0; i < added_.size(); ++i)
+        if (&other.added_[i] == of) return &added_[i];
+    HEADLIGHT_CHECK(false);
+    return nullptr;
+}
+
+Status Adapter::finish() const {
+    for (const auto& [module, own] : modules_)
+        if (!own.used) return does_not_fit(module, "is no matrix of this model that can be adapted");
+    return success();
+}
+
+}  // namespace headlight
