@@ -185,7 +185,10 @@ std::string heads_caption(const Grid& g, const FigureOptions& o, const Shades& s
     const std::string contrast = std::string("contrast: ") + shades.row().label + ", ";
     const std::string range =
         o.many.own_range ? "0 to each head's largest." : "0 to " + decimals(shades.brightest(1), 2) + ".";
-    return order + contrast + range + (sinks ? " Beside the keys: the weight of the head’s sink." : "") +
+    return order + contrast + range +
+           (!sinks                    ? ""
+            : o.queries == Axis::rows ? " Left: sinks."
+                                      : " Above: sinks.") +
            (o.many.notes_are.empty() ? "" : " Numbers: " + o.many.notes_are + ".");
 }
 

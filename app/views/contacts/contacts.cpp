@@ -36,7 +36,7 @@ MatrixView contacts_matrix(const Scene& s, const Matrix& map) {
     MatrixView out{
         .path = "contacts/map",
         .cells = {places_of(map, 1), colors, false},
-        .rows = {[&s](int i) { return residue_name(s, i); }, "residue"},
+        .rows = {[&s](int i) { return residue_name(s, i); }},
         .columns = {[&s](int i) { return residue_name(s, i); }, "residue"},
         .bar = range_bar(colors, 1),
         .note = {"σ of a weighted sum over all heads of P + Pᵀ, corrected for what a residue has with every "
