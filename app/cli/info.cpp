@@ -5,6 +5,7 @@
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "hub/adapted.h"
 #include "hub/library.h"
 #include "io/json.h"
 #include "model/activation.h"
@@ -209,9 +210,12 @@ std::function<Status()> declare_info(CLI::App& app) {
         const ModelConfig& gpt3 = published_config(Published::gpt3);
         if (named == kGpt3)
             return o->json ? print_json(as_json(gpt3, kGpt3, {})) : print(as_text(gpt3, kGpt3, ""));
-        TRY(const auto path, find_model(named));
+        TRY(const std::string spelled, with_adapter(named, o->path.empty() ? o->input.adapter : ""));
+        TRY(const auto adapted, read_adapted(spelled));
+        const auto model = open_model(spelled);
+        if (adapted && !model) return model.error();
+        TRY(const auto path, model ? Result<std::filesystem::path>((*model)->path) : find_model(named));
         TRY(const ModelConfig config, open_config(path));
-        const auto model = Model::open(path);
         const Model* const open = model ? model->get() : nullptr;
         return o->json ? print_json(as_json(config, path.string(), open ? stored_json(*open) : nullptr))
                        : print(as_text(config, path.string(), open ? weights_text(*open) : ""));

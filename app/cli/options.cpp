@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "cli/validators.h"
 #include "figure/file_formats.h"
+#include "hub/adapted.h"
 #include "hub/library.h"
 #include "io/mapped_file.h"
 #include "io/regular_file.h"
@@ -20,7 +21,27 @@
 
 namespace headlight {
 
+CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter) {
+    return app
+        .add_option("--adapter", adapter,
+                    "an adapter on the model (LoRA): a folder that peft saved, and its strength: poems=0.5 "
+                    "(0: the model alone; 1, as trained, without a number)")
+        ->type_name("FOLDER[=STRENGTH]")
+        ->check([](const std::string& text) {
+            const auto read = read_adapter(text);
+            return read ? std::string() : read.error().message;
+        });
+}
+
+Result<std::string> with_adapter(const std::string& model, const std::string& adapter) {
+    if (adapter.empty()) return model;
+    TRY(AdaptedModel out, read_adapter(adapter));
+    out.model = model;
+    return out.spelled();
+}
+
 CLI::Option* add_model_option(CLI::App& app, InputOptions& o) {
+    add_adapter_option(app, o.adapter);
     return app
         .add_option(
             "--model", o.model,
@@ -115,8 +136,8 @@ CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
 
 void add_trace_alone(CLI::App& app, InputOptions& o) {
     CLI::Option* trace = add_trace_option(app, o);
-    for (const char* run : {"--model", "--text", "--text-file", "--pair", "--target", "--ids", "--target-ids",
-                            "--token-types", "--image"})
+    for (const char* run : {"--model", "--adapter", "--text", "--text-file", "--pair", "--target", "--ids",
+                            "--target-ids", "--token-types", "--image"})
         trace->excludes(app.get_option(run));
 }
 
@@ -162,7 +183,10 @@ void clear_changes(InputOptions& o) {
     o.temperature = none.temperature;
 }
 
-Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) { return open_model(o.model); }
+Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
+    TRY(const std::string model, with_adapter(o.model, o.adapter));
+    return open_model(model);
+}
 
 Result<std::string> read_text(const std::string& file) {
     constexpr size_t kMaxStreamed = 64'000'000;  // bytes

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/quoted.h"
+#include "cli/options.h"
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
@@ -65,6 +66,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->check(is_there);
     app.add_option("--model", o.model,
                    "model folder or .gguf file, or the built-in 'stories', 'translator' or 'scenes'");
+    add_adapter_option(app, o.adapter);
     app.add_option("--trace", o.file, "a trace file instead of a model");
     app.add_option("--text", o.text, "the sentence to start with");
     auto* pair =

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "hub/adapted.h"
 #include "hub/library.h"
 #include "panels/lesson/lesson.h"
 #include "panels/save_menu.h"
@@ -132,6 +133,11 @@ Status Application::apply_options() {
     Selection& s = session.selection;
     Preferences& p = session.preferences;
     TRY_STATUS(take_file());
+    if (!o.adapter.empty()) {
+        TRY(AdaptedModel adapted, read_adapter(o.adapter));
+        adapted.model = o.model;
+        o.model = adapted.spelled();
+    }
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
     if (!o.model.empty()) d.wanted.path = model_key(o.model);
     if (o.text)

@@ -9,6 +9,7 @@ namespace headlight {
 
 /// Holds what a configuration says of quantized weights, checked; the rest follows from the tensors.
 struct Quantization {
+    bool operator==(const Quantization&) const = default;
     /// fp8: eight-bit floats or integers with scales of tensors, rows or blocks; packed: compressed-tensors.
     enum class Method { none, unreadable, fp8, mxfp4, bitsandbytes, gptq, awq, packed };
     Method method = Method::none;

@@ -164,7 +164,7 @@ Result<std::shared_ptr<Model>> recorded_model(const TraceReader& in) {
     TRY(model->config, in.config());
     model->name = model_name(in, model->config);
     if (in.file.file)  // so that check_unchanged() of the model covers the trace's file
-        model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, false);
+        *model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, false);
     return model;
 }
 

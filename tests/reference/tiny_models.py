@@ -187,8 +187,7 @@ def esm():
 
 
 MADE = {
-    f.__name__: f
-    for f in (mixtral, qwen3_5_text, nemotron_h, jamba, lfm2, gpt_oss, gemma4, esm)
+    f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, jamba, lfm2, gpt_oss, gemma4, esm)
 }
 
 

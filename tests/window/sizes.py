@@ -45,7 +45,8 @@ def every_view_and_station_is_drawn_in_a_window_of_any_size(display):
     shown = "; ".join(
         f"{key}; theme light; theme dark"
         for key in keys
-        if key not in ("view picture", "view alignment", "view contacts", "view experts", "view learn")
+        if key
+        not in ("view picture", "view alignment", "view contacts", "view experts", "view learn")
     )
     stations = "; ".join(f"learn {row.split()[0]}" for row in _listed("learn", "--list"))
     over = "; ".join(

@@ -4,11 +4,13 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "hub/adapted.h"
 #include "hub/library.h"
 #include "io/folder.h"
 #include "io/mapped_file.h"
 #include "io/text_file.h"
 #include "model/heads.h"
+#include "model/loading/adapter.h"
 #include "session/adopt.h"
 #include "session/commands/commands.h"
 #include "session/dropped_text.h"
@@ -46,8 +48,16 @@ Status read_text_file(CommandContext& c, const std::string& path) {
     return success();
 }
 
+/// Puts an adapter on the model that is open, in place of one that it has.
+std::string on_open_model(const Session& s, const std::string& adapter) {
+    const auto open = read_adapted(s.document.wanted.path);
+    const std::string model = open && *open ? (**open).model : s.document.wanted.path;
+    return AdaptedModel{.model = model, .adapter = adapter}.spelled();
+}
+
 /// Opens a model, or, when choosing B, as the compared one.
-Status open_model(Session& s, const std::string& path) {
+Status open_model(Session& s, const std::string& given) {
+    const std::string path = is_adapter(given) ? on_open_model(s, given) : given;
     if (s.shows(Sheet::compared_models))
         s.document.compare_with_model(path);
     else

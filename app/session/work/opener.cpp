@@ -11,12 +11,12 @@ namespace headlight {
 namespace {
 
 /// Opens the model, or the trace with the model that it describes.
-Result<std::shared_ptr<const Model>> open(Opening& o) {
+Result<std::shared_ptr<const Model>> open_wanted(Opening& o) {
     if (is_trace_file(o.path)) {
         TRY(o.trace, open_trace(o.path, &o.cancel));
         return o.trace->model;
     }
-    TRY(auto model, open_model(o.path, &o.cancel, &o.progress));
+    TRY(auto model, open_model(o.path, &o.cancel, &o.progress, o.before));
     if (!model->config.can.read_image && !model->tokenizer) return model->tokenizer.error();
     return model;
 }
@@ -28,15 +28,16 @@ void Opener::hold(std::shared_ptr<Opening> opening) {
     opening_ = std::move(opening);
 }
 
-void Opener::want(const std::string& path, uint64_t attempt) {
+void Opener::want(const std::string& path, uint64_t attempt, const std::shared_ptr<const Model>& open) {
     if (opening_ && opening_->path == path && opening_->attempt == attempt) return;
     give_up();
     auto opening = std::make_shared<Opening>();
     opening->path = path;
     opening->name = model_name(path);
     opening->attempt = attempt;
+    opening->before = open;
     opening->thread = std::thread([this, o = opening.get()] {
-        o->result = guarded([&] { return open(*o); });
+        o->result = guarded([&] { return open_wanted(*o); });
         o->done = true;
         done_();
     });

@@ -18,6 +18,7 @@ namespace headlight {
 struct Opening {
     std::string path, name;
     uint64_t attempt = 0;
+    std::shared_ptr<const Model> before;  // whose weights serve if only an adapter's strength differs
     CancelFlag cancel{false};
     OpeningProgress progress;
     std::atomic<bool> done{false};
@@ -36,8 +37,8 @@ public:
     explicit Opener(std::function<void()> done) : done_(std::move(done)) {}
     ~Opener() { give_up(); }
 
-    /// Starts to open a model (path or name), unless it is already being opened.
-    void want(const std::string& path, uint64_t attempt);
+    /// Starts to open a model (path or name), unless it is already being opened; `open`: the one before it.
+    void want(const std::string& path, uint64_t attempt, const std::shared_ptr<const Model>& open);
     void give_up();
     bool ended() const { return opening_ && opening_->done; }
     /// Waits for the end of the opening and returns it.

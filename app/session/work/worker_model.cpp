@@ -29,7 +29,7 @@ void Worker::update_model(const WorkRequest& r) {
     const ModelChoice wanted{r.model_path, r.model_attempt};
     const bool ended = wanted == ModelChoice{state_.model_path, state_.model_attempt};
     if (ended || (model_ && wanted == state_.open)) return opener_.give_up();
-    opener_.want(r.model_path, r.model_attempt);
+    opener_.want(r.model_path, r.model_attempt, model_);
     if (opener_.ended()) finish_opening();
 }
 

@@ -14,7 +14,7 @@ void Worker::update_other_model(const OtherRun& other) {
     }
     if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt)
         return other_opener_.give_up();
-    other_opener_.want(other.model_path, other.model_attempt);
+    other_opener_.want(other.model_path, other.model_attempt, model_);
     state_.other_error.clear();  // of the last run
     if (!other_opener_.ended()) return;
     const auto ended = other_opener_.take();

@@ -34,15 +34,33 @@ std::string formats_text(const Model& model) {
     return out + (quantized.empty() ? "" : " · quantized by " + quantized) + "\n";
 }
 
+/// Returns "adapter poems × 0.5: rank 8, 14 matrices of gpt2"; "" without one.
+std::string adapter_text(const Model& model) {
+    if (!model.adapter) return "";
+    const AdapterInfo info = model.adapter->info();
+    return "adapter " + adapter_name(info.folder, info.strength) + ": rank " + std::to_string(info.rank) +
+           ", " + std::to_string(info.matrices) + " matrices of " + model.base_name + "\n";
+}
+
 }  // namespace
 
-std::string weights_text(const Model& model) { return formats_text(model) + memory_text(model); }
+std::string weights_text(const Model& model) {
+    return formats_text(model) + memory_text(model) + adapter_text(model);
+}
 
 nlohmann::ordered_json stored_json(const Model& model) {
     auto formats = nlohmann::ordered_json::array();
     for (const auto& [format, tensors, bytes] : model.store->formats())
         formats.push_back({{"format", format->name}, {"tensors", tensors}, {"bytes", bytes}});
-    return {{"quantization", model.config.quantization.name}, {"formats", formats}};
+    nlohmann::ordered_json out{{"quantization", model.config.quantization.name}, {"formats", formats}};
+    if (!model.adapter) return out;
+    const AdapterInfo info = model.adapter->info();
+    out["adapter"] = {{"folder", info.folder.string()},
+                      {"base", info.base},
+                      {"strength", info.strength},
+                      {"rank", info.rank},
+                      {"matrices", info.matrices}};
+    return out;
 }
 
 }  // namespace headlight

@@ -1,0 +1,172 @@
+// Checks adapters (LoRA) against matrices that hold the sum, and that files which do not fit are refused.
+#include "model/loading/adapter.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "checkpoint.h"
+#include "hub/adapted.h"
+#include "hub/library.h"
+#include "trace/trace.h"
+
+using namespace headlight;
+
+namespace {
+
+constexpr const char* kAdaptedModule = "model.layers.0.self_attn.q_proj";
+
+/// Writes an adapter of some matrices of the reference Llama, and edits its files before.
+struct AdapterFolder {
+    TemporaryFolder folder;
+    Checkpoint files;
+
+    AdapterFolder() {
+        files.config = {{"peft_type", "LORA"},
+                        {"r", 2},
+                        {"lora_alpha", 3},
+                        {"base_model_name_or_path", (kTests / "reference/models/llama").string()}};
+        const auto base = Checkpoint::of("llama");
+        for (const std::string module : {kAdaptedModule, "model.layers.1.mlp.down_proj"}) {
+            const auto shape = base.tensors.at(module + ".weight").shape;
+            add(module + ".lora_A", {2, shape[1]}, 0.4f);
+            add(module + ".lora_B", {shape[0], 2}, 0.9f);
+        }
+    }
+    void add(const std::string& name, const std::vector<int64_t>& shape, float phase) {
+        std::string bytes;
+        for (int64_t i = 0; i < element_count(shape); ++i) {
+            const float value = 0.2f * std::sin(phase + 1.7f * float(i));
+            bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+        }
+        files.tensors["base_model.model." + name + ".weight"] = {"F32", shape, bytes};
+    }
+    std::string write() const {
+        files.write(folder.path);
+        std::filesystem::rename(folder.path / "model.safetensors", folder.path / "adapter_model.safetensors");
+        std::filesystem::rename(folder.path / "config.json", folder.path / "adapter_config.json");
+        return folder.path.string();
+    }
+    std::string refusal() const {
+        const auto model = open_model(write());
+        return model ? "" : model.error().message;
+    }
+};
+
+Matrix final_of(const std::shared_ptr<const Model>& model, ThreadPool& pool) {
+    ForwardRequest request;
+    request.inputs.resize(1);
+    request.inputs[0].ids = {5, 9, 20, 31, 7, 5};
+    const auto trace = run_trace(model, request, pool);
+    REQUIRE(trace);
+    return (*trace)->normalized().all();
+}
+
+}  // namespace
+
+TEST_CASE("adapter: products, their transposes and weights read are those of the summed matrix") {
+    ThreadPool pool(2);
+    constexpr int64_t kIn = 7, kOut = 12, kRank = 3;
+    Matrix w = Matrix::Random(kOut, kIn), a = Matrix::Random(kRank, kIn), b = Matrix::Random(kOut, kRank);
+    const Matrix x = Matrix::Random(5, kIn), y = Matrix::Random(5, 4);
+    const Vector bias = Vector::Random(kOut), factors = Vector::Random(kOut);
+    for (const bool in_out : {false, true})
+        for (const bool scaled : {false, true}) {
+            const Matrix stored = in_out ? Matrix(w.transpose()) : w;
+            Linear whole = Linear::of_floats(stored.data(), bias.data(), kIn, kOut,
+                                             in_out ? WeightLayout::in_out : WeightLayout::out_in);
+            const LowRank added{.base = whole.weight,
+                                .stride = in_out ? int64_t{sizeof(float)} : whole.stride,
+                                .in = kIn,
+                                .out = kOut,
+                                .rank = kRank,
+                                .a = a.data(),
+                                .b = b.data(),
+                                .strength = 0.7f,
+                                .factors = scaled ? factors.data() : nullptr};
+            whole.adapter = &added;
+            Matrix sum = w + 0.7f * b * a;
+            if (scaled) sum = factors.asDiagonal() * sum;
+            const Linear part = whole.columns(3, 4);
+            Matrix product(5, 4), back(5, kIn);
+            apply_linear(pool, x, part, product);
+            const Matrix wanted =
+                (x * sum.middleRows(3, 4).transpose()).rowwise() + bias.segment(3, 4).transpose();
+            CHECK((product - wanted).cwiseAbs().maxCoeff() < 1e-5f);
+            apply_transposed(pool, y, part, back);
+            CHECK((back - y * sum.middleRows(3, 4)).cwiseAbs().maxCoeff() < 1e-5f);
+            for (int64_t i = 0; i < (in_out ? kIn : 4); ++i) {
+                Vector read(in_out ? 4 : kIn);
+                part.read(i, 0, read.size(), read.data());
+                const Vector own = in_out ? Vector(sum.middleRows(3, 4).col(i)) : Vector(sum.row(3 + i));
+                CHECK((read - own).cwiseAbs().maxCoeff() < 1e-5f);
+            }
+        }
+}
+
+TEST_CASE("adapter: strength 0 is the base bit for bit, another strength shares everything else") {
+    ThreadPool pool(2);
+    const AdapterFolder folder;
+    const std::string path = folder.write();
+    const auto base = open_model((kTests / "reference/models/llama").string()),
+               none = open_model(path + "=0"), whole = open_model(path);
+    REQUIRE(base);
+    REQUIRE(none);
+    REQUIRE(whole);
+    CHECK(final_of(*none, pool) == final_of(*base, pool));
+    const Matrix adapted = final_of(*whole, pool);
+    CHECK((adapted - final_of(*base, pool)).cwiseAbs().maxCoeff() > 1e-3f);
+    CHECK((*whole)->name == "llama + " + folder.folder.path.filename().string());
+    const auto again = open_model(path + "=1", nullptr, nullptr, *none);
+    REQUIRE(again);
+    CHECK((*again)->store == (*none)->store);
+    CHECK(final_of(*again, pool) == adapted);
+    CHECK((*again)->adapter->info().matrices == 2);
+}
+
+TEST_CASE("adapter: spellings of models with adapters") {
+    const AdapterFolder folder;
+    const std::string path = folder.write();
+    const auto read = [](const std::string& text) { return read_adapted(text); };
+    CHECK((**read(path + "=0.5")).strength == 0.5f);
+    CHECK((**read("stories+" + path)).model == "stories");
+    CHECK((**read("a+b+" + path + "=-1")).model == "a+b");
+    CHECK(!*read("stories"));
+    CHECK(!*read((kTests / "reference/models/llama").string()));
+    CHECK(!read(path + "=much"));
+    CHECK(!read(path + "=nan"));
+    CHECK(!read(path + "=900"));
+    CHECK(!read_adapter("nowhere"));
+    CHECK((**read("stories+" + path + "=0.25")).spelled() == "stories+" + path + "=0.25");
+}
+
+TEST_CASE("adapter: files that do not fit are refused in one sentence") {
+    const auto refused = [](const auto& edit) {
+        AdapterFolder folder;
+        edit(folder);
+        return folder.refusal();
+    };
+    const auto key = [&](const char* name, const Json& value) {
+        return refused([&](AdapterFolder& f) { f.files.config[name] = value; });
+    };
+    CHECK(key("peft_type", "IA3").find("\"IA3\" are not computed") != std::string::npos);
+    CHECK(key("r", 1'000'000).find("whole number up to") != std::string::npos);
+    CHECK(key("r", 3).find("has the rank 2 where") != std::string::npos);
+    CHECK(key("r", -1).find("positive") != std::string::npos);
+    CHECK(key("lora_alpha", "much").find("positive number") != std::string::npos);
+    CHECK(key("rank_pattern", {{"q_.*", 2}}).find("which is not read") != std::string::npos);
+    CHECK(key("use_dora", true).find("lacks one of its matrices") != std::string::npos);
+    CHECK(key("lora_bias", true).find("not computed") != std::string::npos);
+    CHECK(key("base_model_name_or_path", "no/such").find("not on this computer") != std::string::npos);
+    CHECK(key("base_model_name_or_path", (kTests / "reference/models/bert").string()).find("is no matrix") !=
+          std::string::npos);
+    CHECK(refused([](AdapterFolder& f) {
+              f.add(std::string(kAdaptedModule) + ".lora_A", {2, 5}, 0);
+          }).find("has the shape [2, 5] where") != std::string::npos);
+    CHECK(refused([](AdapterFolder& f) {
+              f.files.tensors.erase(std::string("base_model.model.") + kAdaptedModule + ".lora_B.weight");
+          }).find("lacks one of its matrices") != std::string::npos);
+    CHECK(refused([](AdapterFolder& f) {
+              f.add("model.nowhere", {2, 5}, 0);
+          }).find("model.nowhere") != std::string::npos);
+}
