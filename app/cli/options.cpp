@@ -33,13 +33,6 @@ CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter) {
         });
 }
 
-Result<std::string> with_adapter(const std::string& model, const std::string& adapter) {
-    if (adapter.empty()) return model;
-    TRY(AdaptedModel out, read_adapter(adapter));
-    out.model = model;
-    return out.spelled();
-}
-
 CLI::Option* add_model_option(CLI::App& app, InputOptions& o) {
     add_adapter_option(app, o.adapter);
     return app

@@ -32,8 +32,6 @@ struct InputOptions {
 CLI::Option* add_model_option(CLI::App& app, InputOptions& options);
 /// Adds --adapter, which takes FOLDER=STRENGTH.
 CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter);
-/// Spells the model with the adapter on it, as hub/adapted.h reads it.
-Result<std::string> with_adapter(const std::string& model, const std::string& adapter);
 /// Adds --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask,
 /// --ablate, --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);

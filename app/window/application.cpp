@@ -133,11 +133,7 @@ Status Application::apply_options() {
     Selection& s = session.selection;
     Preferences& p = session.preferences;
     TRY_STATUS(take_file());
-    if (!o.adapter.empty()) {
-        TRY(AdaptedModel adapted, read_adapter(o.adapter));
-        adapted.model = o.model;
-        o.model = adapted.spelled();
-    }
+    TRY(o.model, with_adapter(o.model, o.adapter));
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
     if (!o.model.empty()) d.wanted.path = model_key(o.model);
     if (o.text)

@@ -69,4 +69,11 @@ Result<AdaptedModel> read_adapter(const std::string& spelled) {
                  "folder that peft saved."};
 }
 
+Result<std::string> with_adapter(const std::string& model, const std::string& adapter) {
+    if (adapter.empty()) return model;
+    TRY(AdaptedModel out, read_adapter(adapter));
+    out.model = model;
+    return out.spelled();
+}
+
 }  // namespace headlight

@@ -26,4 +26,7 @@ Result<std::optional<AdaptedModel>> read_adapted(const std::string& spelled);
 /// Reads FOLDER or FOLDER=STRENGTH, as the command line takes it.
 Result<AdaptedModel> read_adapter(const std::string& spelled);
 
+/// Spells a model with an adapter on it, as read_adapter takes it; the model alone if there is none.
+Result<std::string> with_adapter(const std::string& model, const std::string& adapter);
+
 }  // namespace headlight

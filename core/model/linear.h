@@ -15,28 +15,7 @@ namespace headlight {
 /// weights of output o (nn.Linear).
 enum class WeightLayout { in_out, out_in };
 
-struct Linear;
-
-/// Adds a product of two narrow matrices to a matrix W: y += strength · B (A x) (LoRA, Hu et al. 2021).
-/// Whoever reads some outputs of W reads the same ones of B.
-struct LowRank {
-    const std::byte* base = nullptr;  // W's first output,
-    int64_t stride = 0;               // and bytes from one output to the next
-    int64_t in = 0, out = 0, rank = 0;
-    const float *a = nullptr, *b = nullptr;  // [rank, in], [out, rank]
-    float strength = 1;                      // α / rank included
-    const float* magnitudes =
-        nullptr;  // [out], lengths that the sum is given (DoRA, Liu et al. 2024); null: its own
-    const float* factors = nullptr;  // [out], which give it these: (W + strength · B A) x times this; null: 1
-
-    /// A as it reads x, and the rows of B for the outputs that `w` has, in their order.
-    Linear reader() const;
-    Linear writer(const Linear& w) const;
-    /// Returns whether `w` is W, or some of its outputs.
-    bool adds_to(const Linear& w) const;
-    /// Returns the number in W of output i of `w`.
-    int64_t output(const Linear& w, int64_t i) const;
-};
+struct LowRank;  // model/low_rank.h
 
 /// Points to a weight matrix, or some of its outputs, with its bias. Embedding tables: row i is stored row i.
 struct Linear {

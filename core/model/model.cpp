@@ -133,18 +133,24 @@ Status check_exists(const fs::path& path) {
     return success();
 }
 
-}  // namespace
-
-namespace {
-
-/// Fails if a matrix with an adapter is none of the file's: its outputs or inputs were put in another order.
-Status check_adapted(const Model& model, ModelWeights& weights) {
-    for (const Linear* w : matrices_of(weights, true))
+/// Keeps the adapter that the weights were bound with. Fails if it changes something else too, or a matrix
+/// whose outputs or inputs were put in another order than the file's.
+Status keep_adapter(Model& model, const std::shared_ptr<Adapter>& adapter) {
+    if (!adapter) return success();
+    TRY_STATUS(adapter->finish());
+    model.adapter = adapter;
+    for (const Linear* w : matrices_of(model.weights, true))
         if (*w && w->adapter && !w->adapter->adds_to(*w))
-            return Error{model.adapter->info().name + " adapts a matrix that " + model.config.family_name +
+            return Error{adapter->info().name + " adapts a matrix that " + model.config.family_name +
                          " holds in another order than its files, which is not computed; in Python, "
                          "merge_and_unload() makes one model of both."};
     return success();
+}
+
+std::string name_with_adapter(const Model& model) {
+    if (!model.adapter) return model.base_name;
+    const AdapterInfo info = model.adapter->info();
+    return model.base_name + " + " + adapter_name(info.folder, info.strength);
 }
 
 /// Projects the vectors of distances that disentangled attention reads.
@@ -188,18 +194,13 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     model->store->stop_on(nullptr);
     TRY(model->weights, std::move(bound));
     say_what_is_stored(model->config, model->weights);
-    if (adapter) {
-        TRY_STATUS(adapter->finish());
-        model->adapter = adapter;
-        TRY_STATUS(check_adapted(*model, model->weights));
-    }
+    TRY_STATUS(keep_adapter(*model, adapter));
     TRY_STATUS(steps.begin("projecting the positions"));
     TRY_STATUS(project_positions(*model));
     model->packed = std::make_shared<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store->check_unchanged());
     model->base_name = printable(name.empty() ? file_name(path) : name);
-    model->name = model->base_name +
-                  (adapter ? " + " + adapter_name(adapter->info().folder, adapter->info().strength) : "");
+    model->name = name_with_adapter(*model);
     return std::shared_ptr<const Model>(model);
 }
 
@@ -208,7 +209,7 @@ Result<std::shared_ptr<const Model>> Model::at_strength(float strength) const {
     auto out = std::make_shared<Model>(*this);
     const std::shared_ptr<const Adapter> own = adapter->at_strength(strength);
     out->adapter = own;
-    out->name = base_name + " + " + adapter_name(own->info().folder, strength);
+    out->name = name_with_adapter(*out);
     const auto replace = [&](Linear& w) {
         if (w.adapter) w.adapter = own->in_place_of(*adapter, w.adapter);
     };

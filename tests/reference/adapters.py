@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Train nothing, but put random adapters on tiny random models with peft, and compare what Headlight
-computes of base and adapter at several strengths with what peft computes.
+"""Put random adapters on tiny random models with peft, and compare what Headlight computes of base
+and adapter at several strengths with what peft computes.
 
     adapters.py build/headlight [--seed N] [NAME...]
 """

@@ -9,7 +9,7 @@
 
 #include "io/json.h"
 #include "io/tensor.h"
-#include "model/linear.h"
+#include "model/low_rank.h"
 
 namespace headlight {
 
