@@ -40,7 +40,7 @@ TEST_CASE("quantization is detected in every spelling") {
     CHECK(method_of(R"({"quantization_config":{"load_in_8bit":true}})") == "bitsandbytes, 8 bits");
     CHECK(method_of(R"({"quantization_config":{"quant_method":"gptq","bits":4}})") == "gptq, 4 bits");
     CHECK(method_of(R"({"quantization_config":{"quant_method":"fp8"}})") == "fp8");
-    CHECK(method_of(R"({"compression_config":{"format":"int"}})") == "compressed-tensors");
+    CHECK(method_of(R"({"compression_config":{"format":"int"}})") == "compressed-tensors, int");
     CHECK(method_of(R"({"quantization":{"group_size":64,"bits":4}})") == "MLX, 4 bits");
     CHECK(method_of(R"({"quantization_config":7})").starts_with("error: x: \"quantization_config\""));
 }

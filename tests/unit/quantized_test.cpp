@@ -183,6 +183,9 @@ TEST_CASE("quantized tensors: GPTQ's words, zeros and groups, in order and mixed
                 CHECK(w(o, i) == static_cast<float>(code_at(o, i) - (g ? 10 : 6)) * scale_of(o, g));
             }
     }
+    HandMade unordered = gptq(false);
+    unordered.add("q.g_idx", "I32", {kIn}, std::vector<int32_t>(kIn, -1));  // as compressed-tensors says it
+    CHECK(!unordered.read(quantization(Method::gptq, 32))->tensors.tensors.at("q.weight").order);
     Quantization second = quantization(Method::gptq, 32);
     second.zeros_less_one = false;  // gptq_v2
     CHECK(weights_of(*gptq(false).read(second), "q.weight")(0, 0) == -5 * scale_of(0, 0));

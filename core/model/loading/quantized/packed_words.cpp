@@ -84,6 +84,14 @@ int zero_code(const PackedModule& m, int64_t row, int64_t group) {
     return static_cast<int8_t>(std::to_integer<uint8_t>(m.zeros->bytes[at])) + m.middle();
 }
 
+/// Returns a weight's code; those that straddle no byte are read from one.
+int code_of(const PackedModule& m, int64_t row, int64_t column) {
+    const int64_t words = m.weights->shape[1], at = column * m.bits;
+    if (8 % m.bits != 0) return packed_integer(*m.weights, row * words, 1, at, m.bits);
+    const int byte = std::to_integer<int>(m.weights->bytes[row * words * 4 + at / 8]);
+    return byte >> (at % 8) & ((1 << m.bits) - 1);
+}
+
 Status read_packed_module(QuantizedTensors& tensors, const std::string& module) {
     PackedModule m;
     m.weights = tensors.find(module + "_packed");
@@ -101,9 +109,7 @@ Status read_packed_module(QuantizedTensors& tensors, const std::string& module) 
     coded.codes = [&](int64_t first, int64_t count, uint8_t* to) {
         for (int64_t row = first; row < first + count; ++row)
             for (int64_t c = 0; c < m.columns; ++c)
-                *to++ = static_cast<uint8_t>(packed_integer(*m.weights, row * m.weights->shape[1], 1,
-                                                            (order.empty() ? c : order[c]) * m.bits, m.bits) +
-                                             shift);
+                *to++ = static_cast<uint8_t>(code_of(m, row, order.empty() ? c : order[c]) + shift);
     };
     coded.scale = [&](int64_t row, int64_t g) -> CodeScale {
         return {m.scales[std::min(row, m.scale_rows - 1) * m.groups + g], zero_code(m, row, g) + shift};

@@ -96,6 +96,8 @@ Result<std::vector<int32_t>> order_of_groups(const QuantizedTensors& tensors, co
     const int64_t count = element_count(group_of.shape), groups = (count + size - 1) / size;
     std::vector<int32_t> of(static_cast<size_t>(count)), order(of.size());
     std::memcpy(of.data(), group_of.bytes.data(), of.size() * sizeof(int32_t));
+    if (std::all_of(of.begin(), of.end(), [](int32_t group) { return group == -1; }))
+        return std::vector<int32_t>();  // how compressed-tensors says that there is no order
     std::vector<int64_t> counts(static_cast<size_t>(groups));
     for (size_t i = 0; i < of.size(); ++i) {
         order[i] = static_cast<int32_t>(i);
