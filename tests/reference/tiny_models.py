@@ -211,7 +211,11 @@ def make(name):
             regression.bias.fill_(-3)
             for layer in model.esm.encoder.layer:
                 layer.attention.self.query.weight.mul_(4)
-    return model.half()
+    rotations = {key: b.clone() for key, b in model.named_buffers() if key.endswith("inv_freq")}
+    model.half()
+    for key, values in rotations.items():  # which ESM stores: rounded they would turn otherwise
+        model.get_buffer(key).data = values
+    return model
 
 
 def copy_tokenizer(name, out):
