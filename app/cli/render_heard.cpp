@@ -27,12 +27,12 @@ std::span<const HeardRow> heard_rows() {
     static const HeardRow table[] = {
         {"mask,ablate,change,temperature-attn",
          "*-model,circuits,positions,corpus,prompts"},  // computed from weights alone
-        {"layer", "*-heads,lens,graph,patch,explain,prompts",
-         "*-heads,lens,graph,patch,explain,prompts,experts"},
-        {"head", "*-heads,lens,graph,explain,prompts,experts",
-         "*-heads,lens,graph,explain,prompts,delta,positions,experts"},
-        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts,experts",
-         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions,experts"},
+        {"layer", "*-heads,lens,graph,patch,explain,prompts,contacts",
+         "*-heads,lens,graph,patch,explain,prompts,experts,contacts"},
+        {"head", "*-heads,lens,graph,explain,prompts,experts,contacts",
+         "*-heads,lens,graph,explain,prompts,delta,positions,experts,contacts"},
+        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts,experts,contacts",
+         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions,experts,contacts"},
         {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture,experts",
          "steps,delta,lens,graph,text,origins,experts"},
         {"with,model-b", "compare"},
@@ -47,7 +47,8 @@ std::span<const HeardRow> heard_rows() {
         {"height-mm,height-px,methods", "*-learn", ""},
         {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
         {"colormap",
-         "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,explain,corpus",
+         "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,explain,corpus,"
+         "contacts",
          ""},
         {"contrast,scale", "head,heads,text,alignment,picture", ""},
         {"queries,marks,labels,no-labels", "head,heads", ""},

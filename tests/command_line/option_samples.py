@@ -40,6 +40,7 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--origins": ["flow"],
     "--sink-apart": [],
     "--corpus": ["other.json"],
+    "--corpus-show": ["experts"],
     "--prompts": ["other_prompts.json"],
     "--averaged": ["direct"],
     "--at-most": ["3"],
@@ -164,6 +165,7 @@ OF_VIEWS = {
 # Of an image: the figure marks what is explained, model B must read images too, and long labels are
 # turned anyway.
 ELSEWHERE = {
+    ("corpus", "--corpus-show"),  # of a mixture
     ("lens", "--metric"),
     ("lens", "--cell"),
     ("delta", "--metric"),

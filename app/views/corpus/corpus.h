@@ -33,7 +33,7 @@ struct CorpusState {
                   "Corpus: show",
                   "the selected head over the texts, or the experts that their tokens go to",
                   {"heads", "experts"}},
-                 {"corpus-show"});
+                 {.name = "corpus-show", .figure_alone = true});
         v.choose(nullptr, reads,
                  {"corpus read", "Corpus: read", "read the texts of the corpus, or stop", {"off", "on"}});
     }
