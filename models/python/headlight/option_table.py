@@ -41,8 +41,9 @@ REPEATED = tuple(
 # Options whose values are words.
 OF_WORDS = tuple(
     """
-    align animate averaged baseline beside colormap contrast format influence marks method open_menu
-    origins over part parts probes queries show sort steps theme turn_labels view what
+    align animate averaged baseline beside colormap contrast corpus_show format influence marks
+    method open_menu origins over part parts probes queries show sort steps theme turn_labels view
+    what
 """.split()
 )
 # Options that change a picture and not its numbers.
@@ -75,6 +76,7 @@ class FigureOptions(Recorded, total=False):
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
     contrast: Literal["auto", "linear", "range", "root", "log", "p99", "row"]
     corpus: Any
+    corpus_show: Literal["heads", "experts"]
     delay: float
     dpi: float
     drop_sink: bool
@@ -123,6 +125,7 @@ class FigureOptions(Recorded, total=False):
         "mlp",
         "final-norm",
         "unembedding",
+        "layer-embedding",
     ]
     parts: Literal["tokens", "words", "sentences", "paragraphs"]
     points: int
@@ -175,6 +178,7 @@ class ShowOptions(Recorded, total=False):
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
     contrast: Literal["auto", "linear", "range", "root", "log", "p99", "row"]
     corpus: Any
+    corpus_show: Literal["heads", "experts"]
     delay: float
     do: Any
     dpi: float
@@ -230,6 +234,7 @@ class ShowOptions(Recorded, total=False):
         "mlp",
         "final-norm",
         "unembedding",
+        "layer-embedding",
     ]
     parts: Literal["tokens", "words", "sentences", "paragraphs"]
     points: int
