@@ -1,7 +1,7 @@
 // Lists options and file formats as JSON, for the Python package (tests/docs/python_options.py).
 #include <CLI/CLI.hpp>
 
-#include "cli/manual.h"
+#include "cli/documents/manual.h"
 #include "cli/render.h"
 #include "figure/file_formats.h"
 #include "io/json.h"

@@ -171,7 +171,10 @@ float AttentionRule::sink_score(int head) const {
 }
 
 float sink_weight(const AttentionRule& rule, ConstRowRef row) {
-    return rule.sinks.empty() ? 0 : std::max(0.0f, 1 - row.cwiseMax(0.0f).sum());
+    if (rule.sinks.empty()) return 0;
+    double sum = 0;  // in one order, so that zeros beside a row change no bit
+    for (const float weight : row) sum += std::max(0.0f, weight);
+    return std::max(0.0f, float(1 - sum));
 }
 
 void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,

@@ -284,10 +284,11 @@ Status WeightStore::check_unchanged() const {
 std::vector<WeightStore::InFormat> WeightStore::formats() const {
     std::vector<InFormat> out;
     for (const auto& [name, t] : all()) {
-        if (!t->dtype->holds_weights()) continue;
+        const DType* const format = t->dtype;  // clang binds no structured binding in a lambda
+        if (!format->holds_weights()) continue;
         auto at = std::find_if(out.begin(), out.end(),
-                               [&](const InFormat& known) { return known.format == t->dtype; });
-        if (at == out.end()) at = out.insert(at, {t->dtype});
+                               [&](const InFormat& known) { return known.format == format; });
+        if (at == out.end()) at = out.insert(at, {format});
         ++at->tensors;
         at->bytes += std::ssize(t->bytes);
     }

@@ -11,13 +11,15 @@ namespace {
 struct SelectiveKeys {
     const char *d_state = "state_size", *kernel = "conv_kernel", *expand = "expand", *rank = "time_step_rank",
                *kernel_bias = "use_conv_bias", *bias = "use_bias";
+    const char* channels = "intermediate_size";  // null: expand · d_model, whatever the file says
 };
 constexpr SelectiveKeys kJambaKeys{.d_state = "mamba_d_state",
                                    .kernel = "mamba_d_conv",
                                    .expand = "mamba_expand",
                                    .rank = "mamba_dt_rank",
                                    .kernel_bias = "mamba_conv_bias",
-                                   .bias = "mamba_proj_bias"};
+                                   .bias = "mamba_proj_bias",
+                                   .channels = nullptr};
 
 AttentionSpec read_selective(ConfigReader& r, int d_model, const SelectiveKeys& keys) {
     constexpr int kMaxWidth = 1 << 14, kMaxKernel = 64, kMaxExpand = 64, kChannelsOfStep = 16;
@@ -29,7 +31,8 @@ AttentionSpec read_selective(ConfigReader& r, int d_model, const SelectiveKeys& 
         .kernel_bias = r.boolean({keys.kernel_bias}, true),
         .step_rank = automatic ? usual_rank : r.integer({keys.rank}, usual_rank, 1, kMaxWidth)};
     check_silu(r, "hidden_act");
-    const int channels = d_model * r.integer({keys.expand}, 2, 1, kMaxExpand);
+    const int expanded = d_model * r.integer({keys.expand}, 2, 1, kMaxExpand),
+              channels = keys.channels ? r.integer({keys.channels}, expanded, 1, 1 << 20) : expanded;
     AttentionSpec out = mixer_of(channels, r.integer({keys.d_state}, 16, 1, kMaxWidth), 1, recurrence,
                                  {.width = AttentionGate::Width::component, .by = AttentionGate::By::silu});
     out.bias = out.output_bias = r.boolean({keys.bias}, false);

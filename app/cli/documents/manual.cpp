@@ -1,5 +1,5 @@
 // Makes the manual page and the shells' completions from the declared options, so that they are never stale.
-#include "cli/manual.h"
+#include "cli/documents/manual.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Writes generated documents: keys, commands and verbs as pages, models and controls as parts of pages.
 #include <CLI/CLI.hpp>
 
-#include "cli/manual.h"
+#include "cli/documents/manual.h"
 #include "cli/verbs.h"
 #include "figure/file_formats.h"
 #include "io/dtype.h"
