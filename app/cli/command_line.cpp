@@ -63,6 +63,12 @@ constexpr Verb kVerbs[] = {
      "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' "
      "--json",
      declare_compare},
+    {"quantization",
+     "compare a model in two encodings: what the encoding of each matrix costs the prediction",
+     "headlight quantization --model small.gguf --exact FOLDER --text 'The cat sat on the mat.'\n"
+     "headlight quantization --model small.gguf --exact FOLDER --text 'The cat sat on the mat.' "
+     "--metric 'log p' --json",
+     declare_quantization},
     {"patch", "activation patching: how much of a clean run's answer each activation restores",
      "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
      "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --what heads "

@@ -40,6 +40,7 @@ std::function<Status()> declare_heads(CLI::App& app);
 std::function<Status()> declare_generate(CLI::App& app);
 std::function<Status()> declare_patch(CLI::App& app);
 std::function<Status()> declare_compare(CLI::App& app);
+std::function<Status()> declare_quantization(CLI::App& app);
 std::function<Status()> declare_attribute(CLI::App& app);
 std::function<Status()> declare_explain(CLI::App& app);
 std::function<Status()> declare_circuits(CLI::App& app);

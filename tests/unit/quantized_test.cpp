@@ -308,7 +308,8 @@ TEST_CASE("quantized tensors: what is missing, misshapen or beyond its table is 
         {mxfp4().add("e_scales", "U8", {1, 2, 1}, std::vector<uint8_t>{1, 255}).problem(m), "255"},
         {mxfp4().reshape("e_blocks", {2, 16}).problem(m), "[2, 16]"},
     };
-    for (const auto& [problem, part] : cases) {
+    for (const auto& one : cases) {
+        const std::string problem = one.first, part = one.second;
         CAPTURE(part);
         CAPTURE(problem);
         CHECK(says(problem, part));
