@@ -89,25 +89,34 @@ void put_numbers(Json& value) {
         if (value.is_string() && value.get_ref<const std::string&>() == n.mark) value = n.value;
 }
 
-}  // namespace
-
-Result<Json> parse_json(std::string_view text, const std::string& name, JsonNumbers numbers) {
+template <class Kind>
+Result<Kind> parse_as(std::string_view text, const std::string& name) {
     if (text.empty()) return Error{name + " is empty; save or download it again."};
     if (nesting_depth(text) > kMaxDepth)
         return Error{name + " nests more than 200 levels deep, which no model file does; correct the file."};
+    try {
+        return Kind::parse(text.begin(), text.end());
+    } catch (const typename Kind::parse_error& wrong) {
+        return not_json(name, text, wrong.byte);
+    } catch (const typename Kind::out_of_range&) {
+        return Error{name + " holds a number beyond float64; correct the file."};
+    }
+}
+
+}  // namespace
+
+Result<nlohmann::ordered_json> parse_ordered_json(std::string_view text, const std::string& name) {
+    return parse_as<nlohmann::ordered_json>(text, name);
+}
+
+Result<Json> parse_json(std::string_view text, const std::string& name, JsonNumbers numbers) {
     if (numbers == JsonNumbers::any &&
         (text.find("NaN") != text.npos || text.find("Infinity") != text.npos)) {
         auto value = parse_json(with_marks(text), name);
         if (value) put_numbers(*value);
         return value;
     }
-    try {
-        return Json::parse(text.begin(), text.end());
-    } catch (const Json::parse_error& wrong) {
-        return not_json(name, text, wrong.byte);
-    } catch (const Json::out_of_range&) {
-        return Error{name + " holds a number beyond float64; correct the file."};
-    }
+    return parse_as<Json>(text, name);
 }
 
 Result<Json> read_json(const std::filesystem::path& path, JsonNumbers numbers) {

@@ -18,6 +18,9 @@ enum class JsonNumbers { finite, any };
 Result<Json> parse_json(std::string_view text, const std::string& name,
                         JsonNumbers numbers = JsonNumbers::finite);
 
+/// Parses likewise; keeps the keys of objects in the order of the text.
+Result<nlohmann::ordered_json> parse_ordered_json(std::string_view text, const std::string& name);
+
 Result<Json> read_json(const std::filesystem::path& path, JsonNumbers numbers = JsonNumbers::finite);
 
 /// Parses a JSON file of assets/, which the build embeds and which is trusted.
