@@ -229,7 +229,7 @@ void add_method_options(CLI::App& app, AttributeOptions& o) {
                        "attribution-patching: a text with the same number of tokens and a different answer");
     clean->needs(corrupted);
     corrupted->needs(clean);
-    for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
+    for (const char* typed : {"--text", "--text-file", "--chat", "--ids", "--image"})
         clean->excludes(app.get_option(typed));
     add_steps_option(app, o);
     app.add_option("--probes", o.probes,

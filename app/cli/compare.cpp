@@ -67,7 +67,7 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     other.trace.clear();
     if (!o.text_b.empty()) read_instead(other, o.text_b, "--text-b");
     if (!o.model_b.empty()) other.model = o.model_b;
-    if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty()) {
+    if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty() && other.chat.empty()) {
         TRY(const auto sequences, recorded_sequences(a));
         other.typed.ids = sequences[0].ids;
         if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;

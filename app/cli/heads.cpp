@@ -96,7 +96,7 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
     if (!o.input.trace.empty() && o.random_repeat > 0)
         return Error{"A trace has no model to read random tokens; leave --random-repeat out, or --trace."};
     if (o.random_repeat == 0) return run_input(o.input, pool);
-    TRY_STATUS(refuse_given(o.given, {"text", "text-file", "ids", "pair", "token-types", "image"},
+    TRY_STATUS(refuse_given(o.given, {"text", "text-file", "chat", "ids", "pair", "token-types", "image"},
                             "a text, and --random-repeat makes one of random tokens"));
     InputOptions input = o.input;
     TRY(const auto model, open_model(input));
@@ -112,8 +112,9 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
 /// Refuses options that --corpus does not use.
 Status check_corpus(const HeadsOptions& o) {
     const TextInput& typed = o.input.typed;
-    const bool other = !typed.text.empty() || !o.input.text_file.empty() || !typed.ids.empty() ||
-                       !o.input.trace.empty() || !o.input.image.empty() || o.random_repeat > 0;
+    const bool other = !typed.text.empty() || !o.input.text_file.empty() || !o.input.chat.empty() ||
+                       !typed.ids.empty() || !o.input.trace.empty() || !o.input.image.empty() ||
+                       o.random_repeat > 0;
     if (other)
         return Error{
             "--corpus names the texts; leave other texts, --ids, --image, --trace and --random-repeat out."};

@@ -45,7 +45,8 @@ Status choose_sentence(InputOptions& input, const learn::Station& station) {
         input.text_file.clear();
         return success();
     }
-    if (text.empty() && input.typed.ids.empty()) text = learn::station_text(station.key).sample;
+    if (text.empty() && input.typed.ids.empty() && input.chat.empty())
+        text = learn::station_text(station.key).sample;
     return success();
 }
 

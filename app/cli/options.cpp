@@ -69,7 +69,10 @@ void add_text_options(CLI::App& app, InputOptions& o) {
     auto* text = app.add_option("--text", o.typed.text, "the sentence");
     auto* file =
         app.add_option("--text-file", o.text_file, "read the sentence from a file ('-': standard input)");
-    app.add_option("--pair", o.typed.pair, "a second sentence, for BERT-like models");
+    auto* chat = app.add_option("--chat", o.chat,
+                                "a JSON file with a list of messages, read through the model's chat template "
+                                "('-': standard input)");
+    auto* pair = app.add_option("--pair", o.typed.pair, "a second sentence, for BERT-like models");
     auto* target =
         app.add_option("--target", o.typed.target, "what the decoder of an encoder-decoder model reads");
     auto* ids = add_id_list(app, "--ids", o.typed.ids, "token ids instead of a text, as 1,2,3");
@@ -80,6 +83,7 @@ void add_text_options(CLI::App& app, InputOptions& o) {
     text->excludes(file);
     text->excludes(ids);
     file->excludes(ids);
+    for (auto* other : {text, file, ids, pair}) chat->excludes(other);
     target->excludes(target_ids);
 }
 
@@ -129,8 +133,8 @@ CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
 
 void add_trace_alone(CLI::App& app, InputOptions& o) {
     CLI::Option* trace = add_trace_option(app, o);
-    for (const char* run : {"--model", "--adapter", "--text", "--text-file", "--pair", "--target", "--ids",
-                            "--target-ids", "--token-types", "--image"})
+    for (const char* run : {"--model", "--adapter", "--text", "--text-file", "--chat", "--pair", "--target",
+                            "--ids", "--target-ids", "--token-types", "--image"})
         trace->excludes(app.get_option(run));
 }
 
@@ -140,6 +144,7 @@ void read_instead(InputOptions& o, const std::string& text, const char* option) 
     o.typed.ids.clear();
     o.typed.types.clear();
     o.text_file.clear();
+    o.chat.clear();
 }
 
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does) {
@@ -254,16 +259,24 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
 
 /// Refuses a text for a vision model.
 Status check_no_text(const InputOptions& o, const Model& model) {
-    const std::pair<bool, const char*> texts[] = {
-        {!o.typed.text.empty(), o.text_option}, {!o.text_file.empty(), "--text-file"},
-        {!o.typed.pair.empty(), "--pair"},      {!o.typed.target.empty(), "--target"},
-        {!o.typed.ids.empty(), "--ids"},        {!o.typed.target_ids.empty(), "--target-ids"}};
+    const std::pair<bool, const char*> texts[] = {{!o.typed.text.empty(), o.text_option},
+                                                  {!o.text_file.empty(), "--text-file"},
+                                                  {!o.chat.empty(), "--chat"},
+                                                  {!o.typed.pair.empty(), "--pair"},
+                                                  {!o.typed.target.empty(), "--target"},
+                                                  {!o.typed.ids.empty(), "--ids"},
+                                                  {!o.typed.target_ids.empty(), "--target-ids"}};
     for (const auto& [given, option] : texts)
         if (given) return Error{model.name + " reads images, not text; leave " + option + " out."};
     return success();
 }
 
 }  // namespace
+
+Result<ChatRequest> read_chat(const std::string& file) {
+    TRY(const std::string json, read_text(file));
+    return parse_chat(json, file == "-" ? "Standard input" : display_path(file));
+}
 
 Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr<const Model>& model,
                                     ThreadPool& pool) {
@@ -277,11 +290,16 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
         while (!typed.text.empty() && (typed.text.back() == '\n' || typed.text.back() == '\r'))
             typed.text.pop_back();
     }
+    if (!o.chat.empty()) {
+        TRY(ChatRequest chat, read_chat(o.chat));
+        TRY(const RenderedChat rendered, render_chat(model->path, std::move(chat)));
+        typed.text = rendered.text;
+    }
     if (!o.image.empty()) {
         TRY(RgbImage image, open_image(o.image));
         typed.image = std::make_shared<const RgbImage>(std::move(image));
     }
-    TRY(ModelInput input, encode_input(*model, typed));
+    TRY(ModelInput input, encode_input(*model, typed, o.chat.empty()));  // a template writes them itself
     TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)

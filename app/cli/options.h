@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "chat/encode.h"
 #include "model/input.h"
 #include "trace/trace.h"
 
@@ -20,6 +21,7 @@ struct InputOptions {
     std::string adapter;  // FOLDER=STRENGTH, as typed
     TextInput typed;
     std::string text_file, mask = "own", image;
+    std::string chat;                    // a file of messages instead of a text
     const char* text_option = "--text";  // the option that gave the text
     std::string trace;                   // a trace file instead of a model and a text
     std::vector<std::string> ablate, changes;
@@ -32,8 +34,9 @@ struct InputOptions {
 CLI::Option* add_model_option(CLI::App& app, InputOptions& options);
 /// Adds --adapter, which takes FOLDER=STRENGTH.
 CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter);
-/// Adds --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask,
-/// --ablate, --temperature-attn, --change, --threads, --quiet.
+/// Adds --model, --adapter, --text, --text-file, --chat, --pair, --target, --ids, --target-ids,
+/// --token-types, --image,
+/// --mask, --ablate, --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
 
 /// Adds an option that takes whole numbers separated by commas.
@@ -83,6 +86,9 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, Thre
 
 /// Reads a file's text, or standard input for "-".
 Result<std::string> read_text(const std::string& file);
+
+/// Reads a file of messages, or standard input for "-".
+Result<ChatRequest> read_chat(const std::string& file);
 
 /// Writes to standard output; fails if the disk is full or the pipe closed. Control characters become
 /// visible symbols (in JSON: escapes), so that no model file can send commands to the terminal.

@@ -39,7 +39,8 @@ Status check_prompts(const PromptOptions& o, const std::set<std::string>& given,
                      std::vector<std::string> others) {
     const std::string name = std::string("--") + o.name;
     if (!o.given()) return refuse_given(given, {"at-most", "each"}, name);
-    for (const char* text : {"text", "text-file", "ids", "target-ids", "token-types", "image", "trace"})
+    for (const char* text :
+         {"text", "text-file", "chat", "ids", "target-ids", "token-types", "image", "trace"})
         others.emplace_back(text);
     for (const std::string& other : others)
         if (given.count(other))

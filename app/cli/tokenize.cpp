@@ -27,14 +27,26 @@ Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string&
     return json_text(answer) + "\n";
 }
 
+Status tokenize_chat(const std::filesystem::path& model, const Tokenizer& tokenizer,
+                     const std::string& file) {
+    TRY(const ChatRequest request, read_chat(file));
+    TRY(const RenderedChat chat, render_chat(model, request));
+    TRY(const ChatTokens tokens, encode_chat(tokenizer, chat));
+    return print_json(json_text(chat_json(chat, tokens, request.messages)) + "\n");
+}
+
 }  // namespace
 
 std::function<Status()> declare_tokenize(CLI::App& app) {
     auto o = std::make_shared<InputOptions>();
     add_model_option(app, *o);
+    app.add_option("--chat", o->chat,
+                   "instead of lines: a JSON file with a list of messages, read through the model's chat "
+                   "template ('-': standard input)");
     return [o]() -> Status {
         TRY(const auto path, find_model(o->model));
         TRY(const auto tokenizer, open_tokenizer(path));
+        if (!o->chat.empty()) return tokenize_chat(path, *tokenizer, o->chat);
         constexpr size_t kLongestLine = 8 << 20;
         TRY(Descriptor input, open_stream("-"));
         StreamLines lines(std::move(input), kLongestLine);

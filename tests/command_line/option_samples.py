@@ -6,6 +6,7 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--model": ["translator"],
     "--text": ["Tom had a car"],
     "--text-file": ["line.txt"],
+    "--chat": ["chat.json"],
     "--pair": ["more"],
     "--target": ["mehr"],
     "--ids": ["5,9,12"],
