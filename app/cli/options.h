@@ -35,8 +35,7 @@ CLI::Option* add_model_option(CLI::App& app, InputOptions& options);
 /// Adds --adapter, which takes FOLDER=STRENGTH.
 CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter);
 /// Adds --model, --adapter, --text, --text-file, --chat, --pair, --target, --ids, --target-ids,
-/// --token-types, --image,
-/// --mask, --ablate, --temperature-attn, --change, --threads, --quiet.
+/// --token-types, --image, --mask, --ablate, --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
 
 /// Adds an option that takes whole numbers separated by commas.
