@@ -61,7 +61,8 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
                                                  const std::shared_ptr<const RgbImage>& image,
                                                  ThreadPool& pool) {
     if (input.model.empty()) input.model = station.opens;
-    if (input.model.empty()) return std::shared_ptr<const Trace>();
+    if (input.model.empty() && !input.chat.empty()) input.model = InputOptions().model;
+    if (input.model.empty() && input.adapter.empty()) return std::shared_ptr<const Trace>();
     TRY(const auto model, open_model(input));
     input.image.clear();
     if (model->config.can.read_image) {

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -42,6 +43,27 @@ def unheard(base, option, values, also=()):
     return out == plain
 
 
+def _write_adapter(folder):
+    """An adapter of the built-in story model's first layer."""
+    folder.mkdir(exist_ok=True)
+    base = str(PROGRAM.parent.parent / "models/stories")
+    config = {"peft_type": "LORA", "r": 1, "lora_alpha": 4, "base_model_name_or_path": base}
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    header, data = {}, b""
+    for name, count in (("attn.c_attn", 768), ("mlp.c_fc", 1024)):
+        for part, shape in (("lora_A", [1, 256]), ("lora_B", [count, 1])):
+            values = [((7 * i) % 11 - 5) / 20 for i in range(shape[0] * shape[1])]
+            more = struct.pack(f"<{len(values)}f", *values)
+            header[f"base_model.model.transformer.h.0.{name}.{part}.weight"] = {
+                "dtype": "F32",
+                "shape": shape,
+                "data_offsets": [len(data), len(data) + len(more)],
+            }
+            data += more
+    text = json.dumps(header).encode()
+    (folder / "adapter_model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
 def _written_before():
     """Write the files that samples name."""
     (FOLDER / "line.txt").write_text("Tom had a car")
@@ -62,6 +84,7 @@ def _written_before():
                 }
             )
         )
+    _write_adapter(FOLDER / "adapter")
     run("trace -o t.safetensors", "--text", OTHER)
 
 
@@ -241,7 +264,7 @@ def every_way_to_name_several_heads_says_something_else_or_is_refused():
 # Options of what is run, whatever is made of it.
 RUN = set(
     """
-    --model --text --text-file --pair --target --ids --target-ids --token-types --image --mask
+    --model --adapter --text --text-file --pair --target --ids --target-ids --token-types --image --mask
     --ablate --temperature-attn --change --trace --seed
 """.split()
 )

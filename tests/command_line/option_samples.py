@@ -6,6 +6,7 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--model": ["translator"],
     "--text": ["Tom had a car"],
     "--text-file": ["line.txt"],
+    "--adapter": ["adapter"],
     "--chat": ["chat.json"],
     "--pair": ["more"],
     "--target": ["mehr"],
