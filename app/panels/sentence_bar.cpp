@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hub/adapted.h"
+#include "panels/adapter_bar.h"
 #include "panels/panels.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"
@@ -63,7 +65,8 @@ void draw_locked_fields(Scene& s, Rect r) {
 void draw_model_button(Scene& s, Rect r) {
     constexpr float kCancel = 64, kMark = 20, kMinMarked = 120;
     Ui& ui = s.ui;
-    const bool opening = s.opening && s.model();
+    const bool strength = s.opening && only_strength_differs(s.opening->path, s.session.document.open.path),
+               opening = s.opening && s.model() && !strength;
     if (model_locked(s.session) && s.model() && !opening) return draw_locked_model(s, r);
     const Rect cancel = opening ? take_right(r, kCancel) : Rect{};
     const Hit h = ui.hit("model", r);
@@ -80,8 +83,12 @@ void draw_model_button(Scene& s, Rect r) {
         return;
     }
     ui.chevron(take_right(inside, gap::large, gap::small).middle(), 4, ui.colors->t3);
+    Rect chip = inside;
+    take_left(chip, std::min(inside.w / 2, s.model() ? ui.text.width(kBody, s.model()->base_name) : 0.0f),
+              gap::medium);
+    if (const float taken = draw_adapter_chip(s, chip); taken > 0) take_right(inside, taken, gap::small);
     write(ui, inside, kBody, ui.colors->t1,
-          s.model()   ? s.model()->name
+          s.model()   ? s.model()->adapter ? s.model()->base_name : s.model()->name
           : s.opening ? "opening…"
                       : "no model");
 }

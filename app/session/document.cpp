@@ -1,7 +1,9 @@
 // Edits of a document, each as an undo step.
 #include <utility>
 
+#include "hub/adapted.h"
 #include "hub/library.h"
+#include "session/adopt.h"
 #include "session/session.h"
 
 namespace headlight {
@@ -77,6 +79,22 @@ void choose_model(Session& session, const std::string& path) {
     Selection& s = session.selection;
     s.hovered.cell.reset();
     if (s.locked) s.relock = std::exchange(s.locked, std::nullopt);
+}
+
+void choose_strength(Session& session, float strength) {
+    Document& d = session.document;
+    const std::string path = at_strength(d.wanted.path, strength);
+    if (path == d.wanted.path) return;
+    note_changes(d);
+    const auto now = d.changes_of.find(d.open.path);
+    if (now != d.changes_of.end() && only_strength_differs(now->first, path))
+        d.changes_of[path] = ModelChanges(now->second);
+    Selection& s = session.selection;
+    const auto locked = s.locked ? s.locked : s.relock;
+    choose_model(session, path);
+    s.locked = locked;
+    s.relock.reset();
+    d.reopened = OpenModel{d.wanted.path, s.block, s.head, locked};
 }
 
 void stay_with_open(Session& session) {

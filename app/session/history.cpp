@@ -192,6 +192,13 @@ void History::note(ViewEdit edit, bool same_step) {
     grow(*last, std::move(edit));
 }
 
+void History::note(ModelEdit edit, bool same_step) {
+    if (changes_nothing(edit)) return;
+    auto* last = growing<ModelEdit>(same_step);
+    if (!last || last->after.path != edit.before.path) return add(std::move(edit));
+    grow(*last, std::move(edit));
+}
+
 void History::note(Edit edit) {
     if (!std::visit([](const auto& e) { return changes_nothing(e); }, edit)) add(std::move(edit));
 }

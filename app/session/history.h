@@ -139,6 +139,8 @@ public:
     void note(InterventionEdit edit, bool same_step = false);
     /// Joins the last step if that edited the same part of the same view.
     void note(ViewEdit edit, bool same_step = false);
+    /// Joins the last step if that opened the model from which this one goes on.
+    void note(ModelEdit edit, bool same_step);
     /// Records a step that never joins.
     void note(Edit edit);
 

@@ -5,6 +5,7 @@
 
 #include "analysis/attention/head_stats.h"
 #include "base/cast.h"
+#include "hub/adapted.h"
 #include "io/json.h"
 #include "session/commands/word_parsers.h"
 
@@ -99,7 +100,7 @@ void read_changes(Document& d, const std::string& text) {
 void visit_other_models(Document& d, FieldVisitor& v) {
     std::vector<std::string> texts;
     for (const auto& [model, changes] : d.changes_of)
-        if (model != d.wanted.path &&
+        if (model != d.wanted.path && !only_strength_differs(model, d.wanted.path) &&
             (changes.mask != "own" || !changes.changes.empty() || !changes.metric.value_or("").empty()))
             texts.push_back(written(model, changes));
     const auto before = texts;
@@ -175,7 +176,7 @@ void visit(Selection& s, FieldVisitor& v) {
 }
 
 void visit(Comparison& c, FieldVisitor& v) {
-    v.integer("compare", c.what, 0, 3);
+    v.integer("compare", c.what, 0, 4);
     v.integer("layer_b", c.head.first, -1, 100000);
     v.integer("head_b", c.head.second, -1, 100000);
     v.text("text_b", c.text);

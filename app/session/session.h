@@ -219,6 +219,10 @@ void visit_workspace(Session& session, FieldVisitor& visitor);
 /// Opens a model by path; the current one stays until then.
 void choose_model(Session& session, const std::string& path);
 
+/// Puts the adapter on the open model at another strength, where the text, the head, the cell and the
+/// interventions stay; the model must have one.
+void choose_strength(Session& session, float strength);
+
 /// Cancels opening: the document returns to the model that answers. A workspace file whose own model was
 /// never open is released, so that it is not saved with another one.
 void stay_with_open(Session& session);

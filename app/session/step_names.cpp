@@ -4,6 +4,7 @@
 
 #include "base/cast.h"
 #include "base/quoted.h"
+#include "hub/adapted.h"
 #include "hub/library.h"
 #include "model/interventions/change_place.h"
 #include "session/commands/try_out.h"
@@ -111,7 +112,11 @@ struct NamedEdit {
     }
     std::string operator()(const ViewEdit& e) const { return "Choose in “" + e.part + "”"; }
     std::string operator()(const LookEdit&) const { return ""; }
-    std::string operator()(const ModelEdit& e) const { return "Open " + model_name(e.after.path); }
+    std::string operator()(const ModelEdit& e) const {
+        if (only_strength_differs(e.before.path, e.after.path))
+            return "Adapter at strength " + decimals(double(split_strength(e.after.path)->second), 2);
+        return "Open " + model_name(e.after.path);
+    }
     std::string operator()(const TrialEdit& e) const { return e.after ? "" : "Undo what was tried"; }
 };
 

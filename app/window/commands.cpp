@@ -184,6 +184,7 @@ std::span<const Command> commands() {
                 intervention_commands(),
                 in_group("Intervene", {metric_menu_row()}),
                 metric_commands(),
+                adapter_commands(),
                 comparison_commands(),
                 generation_commands(),
                 display_commands(),

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "panels/adapter_bar.h"
 #include "panels/generation_bar.h"
 #include "panels/head_list.h"
 #include "panels/intervention_bar.h"
@@ -171,8 +172,10 @@ void draw_middle(Scene& s, const Places& p, const View* view) {
     const Rect middle = p.middle, header{middle.x, middle.y, middle.w, p.header};
     const bool low = p.header < size::view_header, lists = view && view->of_target,
                paints = view && view->paints;
-    const float chips = low ? draw_bars(s, {middle.x, header.bottom(), middle.w, kBarLow}, paints)
-                            : draw_change_lines(s, {middle.x, header.bottom(), middle.w, kBar}, paints);
+    const float adapter = draw_adapter_bar(s, {middle.x, header.bottom(), middle.w, low ? kBarLow : kBar});
+    const float below = header.bottom() + adapter;
+    const float chips = adapter + (low ? draw_bars(s, {middle.x, below, middle.w, kBarLow}, paints)
+                                       : draw_change_lines(s, {middle.x, below, middle.w, kBar}, paints));
     const float generation = s.sentence() && (lists || !low) ? generation_bar_height(s, !lists) : 0;
     const Rect center{middle.x, header.bottom() + chips, middle.w,
                       middle.bottom() - header.bottom() - chips - generation};

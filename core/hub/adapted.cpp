@@ -12,6 +12,11 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
+std::string strength_text(float strength) {
+    char number[32];
+    return {number, std::to_chars(number, number + sizeof number, strength).ptr};
+}
+
 namespace {
 
 /// Splits "FOLDER=STRENGTH", unless a folder has the whole name.
@@ -41,9 +46,27 @@ bool leads_to_adapter(const std::string& spelled) {
 }  // namespace
 
 std::string AdaptedModel::spelled() const {
-    char number[32];
-    const auto end = std::to_chars(number, number + sizeof number, strength).ptr;
-    return (model.empty() ? "" : model + "+") + adapter.string() + "=" + std::string(number, end);
+    return (model.empty() ? "" : model + "+") + adapter.string() + "=" + strength_text(strength);
+}
+
+std::optional<std::pair<std::string, float>> split_strength(const std::string& spelled) {
+    const size_t at = spelled.rfind('=');
+    if (at == std::string::npos) return std::nullopt;
+    float strength = 0;
+    const char *begin = spelled.data() + at + 1, *end = spelled.data() + spelled.size();
+    const auto [read, error] = std::from_chars(begin, end, strength);
+    if (error != std::errc() || read != end || begin == end) return std::nullopt;
+    return std::pair{spelled.substr(0, at), strength};
+}
+
+std::string at_strength(const std::string& spelled, float strength) {
+    const auto parts = split_strength(spelled);
+    return parts ? parts->first + "=" + strength_text(strength) : spelled;
+}
+
+bool only_strength_differs(const std::string& spelled, const std::string& other) {
+    const auto a = split_strength(spelled), b = split_strength(other);
+    return a && b && a->first == b->first;
 }
 
 Result<std::optional<AdaptedModel>> read_adapted(const std::string& spelled) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -22,6 +23,16 @@ struct AdaptedModel {
 /// Reads MODEL+ADAPTER=STRENGTH, ADAPTER=STRENGTH or ADAPTER, a folder; nothing: it is no adapted model.
 /// Fails if the strength is none.
 Result<std::optional<AdaptedModel>> read_adapted(const std::string& spelled);
+
+/// Splits a spelling of `spelled()` into what stands before the strength, and the strength; nothing: it ends
+/// in none. Never reads the disk.
+std::optional<std::pair<std::string, float>> split_strength(const std::string& spelled);
+/// "0.5", "-1": as spellings and commands have it.
+std::string strength_text(float strength);
+/// Spells the same model and adapter at another strength, likewise.
+std::string at_strength(const std::string& spelled, float strength);
+/// Returns whether two spellings name the same adapter on the same model.
+bool only_strength_differs(const std::string& spelled, const std::string& other);
 
 /// Reads FOLDER or FOLDER=STRENGTH, as the command line takes it.
 Result<AdaptedModel> read_adapter(const std::string& spelled);

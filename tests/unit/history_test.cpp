@@ -114,6 +114,17 @@ TEST_CASE("a drag is one step") {
     CHECK_FALSE(d.undo());
 }
 
+TEST_CASE("models opened one after the other are one step where that is asked for") {
+    History history;
+    history.note(ModelEdit{{"a=1"}, {"a=0.9"}}, true);
+    history.note(ModelEdit{{"a=0.9"}, {"a=0.5"}}, true);
+    CHECK(history.steps() == 1);
+    CHECK(std::get<ModelEdit>(*history.last()).after.path == "a=0.5");
+    history.note(ModelEdit{{"a=0.5"}, {"b"}}, false);
+    history.note(ModelEdit{{"c"}, {"c=0"}}, true);  // from elsewhere
+    CHECK(history.steps() == 3);
+}
+
 TEST_CASE("a group is one step that nothing joins") {
     Desk d;
     d.type("a", 0);

@@ -9,6 +9,7 @@ std::vector<Command> selection_commands();     // heads, cells
 std::vector<Command> display_commands();       // display
 std::vector<Command> intervention_commands();  // masks, changes, undo, history
 std::vector<Command> metric_commands();        // the metric, and effects of heads
+std::vector<Command> adapter_commands();       // its strength
 std::vector<Command> comparison_commands();
 std::vector<Command> generation_commands();
 std::vector<Command> document_commands();  // models, texts, files
@@ -26,7 +27,13 @@ const char* needs_weights(const CommandContext& context);
 /// … or one whose model predicts tokens.
 const char* needs_logits(const CommandContext& context);
 
+/// … or one whose model has an adapter.
+inline constexpr const char* kNoAdapter = "The model has no adapter; drop the folder of one on the window.";
+
 const char* needs_written(const CommandContext& context);
+
+/// The strength of the model's adapter, or the one that is being opened.
+float strength_of(const Session& session, const Model& model);
 
 /// Parses "2.0,1.3": heads of the open model.
 Result<std::vector<AttentionHead>> heads_named(const CommandContext& context, const std::string& words);

@@ -19,6 +19,9 @@ struct LockedRow {
 
 constexpr LockedRow kLockedRows[] = {
     {"switch", model_locked},
+    {"adapter", model_locked},
+    {"weaken adapter", model_locked},
+    {"strengthen adapter", model_locked},
     {"fetch", model_locked},
     {"open fetched", model_locked},
     {"open left workspace", model_or_sentence},

@@ -6,6 +6,7 @@
 
 #include "analysis/comparison/compare.h"
 #include "base/cast.h"
+#include "hub/adapted.h"
 #include "session/adopt.h"
 #include "session/fetching.h"
 
@@ -44,7 +45,8 @@ void take_model(Session& session, const WorkAnswer& now) {
     if (instead) d.first_attempt = d.open.attempt + 1;  // the document's own model is not open yet
     if (instead && d.wanted.attempt == d.open.attempt) stay_with_open(session);
     if (!before.path.empty() && d.open.attempt != d.noted_attempt) {
-        d.history.note(Edit(ModelEdit{left, {d.open.path}}));
+        const bool strength = only_strength_differs(before.path, d.open.path);
+        d.history.note(ModelEdit{left, {d.open.path}}, strength);
         s.choose_head = s.choose_head || (other_heads && now.sentence->trace);
     }
     adopt(session, nullptr, Adopted::changes, now.sentence->model.get());
@@ -52,6 +54,7 @@ void take_model(Session& session, const WorkAnswer& now) {
     FetchState& fetch = session.of<FetchState>();
     if (fetch.fetched == d.open.path) fetch.fetched.clear();
     auto& recent = session.preferences.recent_models;
+    std::erase_if(recent, [&](const std::string& path) { return only_strength_differs(path, d.open.path); });
     if (d.open.path.find('/') != std::string::npos)
         note_recent(recent, d.open.path);
     else
@@ -105,6 +108,8 @@ std::optional<OtherRun> other_run(const Document& d) {
     const Comparison& c = d.comparison;
     if (c.what == Compared::sentences) return OtherRun{"", 0, c.text};
     if (c.what == Compared::models && !c.model.empty()) return OtherRun{c.model, c.attempt, d.text};
+    if (c.what == Compared::base && split_strength(d.wanted.path))
+        return OtherRun{at_strength(d.wanted.path, 0), 0, d.text};
     return std::nullopt;
 }
 

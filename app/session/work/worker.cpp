@@ -93,7 +93,8 @@ void Worker::report_focus(const WorkRequest& r) {
 /// Adapts the request to the open model: if it was made for another one, only the texts remain. Vision models
 /// read the image instead of the text.
 WorkRequest Worker::of_model(WorkRequest r) const {
-    if (r.asked_of && r.asked_of != model_) {
+    const bool of_same_files = r.asked_of && r.asked_of->store == model_->store;  // at another strength
+    if (r.asked_of && !of_same_files) {
         r.intervention = {};
         r.generation.request.forced.clear();
         r.generation.step = -1;
