@@ -4,11 +4,13 @@
 #include <optional>
 
 #include "analysis/attention/head_stats.h"
+#include "analysis/circuits/adapter_changes.h"
 #include "analysis/prediction/metric.h"
 #include "cli/options.h"
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "hub/adapted.h"
 #include "io/json.h"
 #include "io/numbers.h"
 #include "trace/trace_file.h"
@@ -28,6 +30,7 @@ constexpr int kTokens = 10;
 struct ComparedRuns {
     std::shared_ptr<const Trace> a, b;
     std::vector<float> distances;
+    AdapterChanges adapter;               // of B, if A is its base
     std::vector<ProbabilityChange> next;  // at the end of both; empty if they predict nothing
     std::optional<Metric> metric;         // resolved in A
     MetricValues metric_a, metric_b;
@@ -54,6 +57,18 @@ bool changes_anything(const InputOptions& o) {
     return o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
 }
 
+/// Returns whether B differs from A by its adapter, or by nothing.
+bool nothing_else(const CompareOptions& o) {
+    return o.text_b.empty() && o.model_b.empty() && o.trace_b.empty() && !changes_anything(o.input);
+}
+
+/// Spells the adapter that leaves the model as it is.
+Result<std::string> at_strength_0(const std::string& adapter) {
+    TRY(AdaptedModel out, read_adapter(adapter));
+    out.strength = 0;
+    return out.spelled();
+}
+
 /// Opens the other trace, or runs the other text, model or changes; if A is a trace, on its tokens.
 Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace& a, ThreadPool& pool) {
     if (!o.trace_b.empty()) {
@@ -66,7 +81,10 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     InputOptions other = o.input;
     other.trace.clear();
     if (!o.text_b.empty()) read_instead(other, o.text_b, "--text-b");
-    if (!o.model_b.empty()) other.model = o.model_b;
+    if (!o.model_b.empty()) {
+        other.model = o.model_b;
+        other.adapter.clear();  // B has the one that it is spelled with
+    }
     if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty() && other.chat.empty()) {
         TRY(const auto sequences, recorded_sequences(a));
         other.typed.ids = sequences[0].ids;
@@ -81,15 +99,21 @@ Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     if (!o.input.trace.empty()) {
         TRY(c.a, open_trace(o.input.trace));
     } else {
-        if (o.text_b.empty() && o.model_b.empty() && o.trace_b.empty() && !changes_anything(o.input))
+        if (nothing_else(o) && o.input.adapter.empty())
             return Error{
-                "There is nothing to compare with; give --text-b, --model-b, --trace-b, or a change such "
-                "as --ablate 1.2."};
+                "There is nothing to compare with; give --text-b, --model-b, --trace-b, --adapter, or a "
+                "change such as --ablate 1.2."};
         InputOptions plain = o.input;
         clear_changes(plain);
+        if (nothing_else(o)) {
+            TRY(plain.adapter, at_strength_0(o.input.adapter));
+        }
         TRY(c.a, run_input(plain, pool));
     }
     TRY(c.b, run_b(o, *c.a, pool));
+    if (o.input.trace.empty() && nothing_else(o)) {
+        TRY(c.adapter, adapter_changes(*c.b->model, pool));
+    }
     TRY(c.distances,
         head_distances(*c.a, *c.b, {o.align == "token" ? AlignBy::token : AlignBy::position, {}}, pool));
     const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
@@ -101,11 +125,14 @@ Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
 
 std::string as_csv(const ComparedRuns& c) {
     const ModelConfig& config = c.a->config();
-    std::string out = "layer,head,distance";
+    const bool adapted = !c.adapter.qk.empty();
+    std::string out = std::string("layer,head,distance") + (adapted ? ",qk_change,ov_change" : "");
     for (const int i : order_by(c.distances, false)) {
         const auto [block, head] = config.head_at(i);
         out +=
             "\n" + block_path(config, block) + "," + std::to_string(head) + "," + csv_number(c.distances[i]);
+        if (adapted)
+            out += "," + csv_number(c.adapter.qk[size_t(i)]) + "," + csv_number(c.adapter.ov[size_t(i)]);
     }
     return out + "\n";
 }
@@ -118,6 +145,9 @@ std::string as_json(const ComparedRuns& c) {
         const auto [block, head] = config.head_at(i);
         root["heads"].push_back(
             {{"layer", block_path(config, block)}, {"head", head}, {"distance", c.distances[i]}});
+        if (c.adapter.qk.empty()) continue;
+        root["heads"].back()["qk_change"] = c.adapter.qk[size_t(i)];
+        root["heads"].back()["ov_change"] = c.adapter.ov[size_t(i)];
     }
     for (const ProbabilityChange& p : c.next)
         root["next"].push_back({{"token", p.label},

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/attention/head_summary.h"
+#include "analysis/circuits/adapter_changes.h"
 #include "analysis/corpus/dossier.h"
 #include "cli/corpus.h"
 #include "cli/effects.h"
@@ -43,6 +44,8 @@ std::vector<int> ordered(const std::vector<HeadSummary>& heads, const std::strin
     return order_by(values, by->ascending);
 }
 
+/// ‖ΔQK‖ ÷ ‖QK‖ and ‖ΔOV‖ ÷ ‖OV‖, with --adapter.
+constexpr const char *kQkChange = "qk_change", *kOvChange = "ov_change";
 constexpr const char* kEffectColumns[] = {"delta_p", "delta_logit", "delta_log_p", "effect"};
 
 std::array<float, 4> effect_columns(const HeadEffects& effects, size_t head) {
@@ -50,28 +53,40 @@ std::array<float, 4> effect_columns(const HeadEffects& effects, size_t head) {
     return {change.probability, change.logit, change.log_probability, change.value};
 }
 
-std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<int>& order,
-                   const HeadEffects& effects) {
+/// Holds what stands beside the statistics, if it was measured.
+struct Beside {
+    HeadEffects effects;
+    AdapterChanges adapter;
+    std::vector<int> order;
+};
+
+std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const Beside& beside) {
+    const HeadEffects& effects = beside.effects;
     std::string out = "layer,head";
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
     if (!effects.empty())
         for (const char* name : kEffectColumns) out += "," + std::string(name);
+    if (!beside.adapter.qk.empty()) out += std::string(",") + kQkChange + "," + kOvChange;
     const auto add = [&out](double value) { out += "," + csv_number(value); };
-    for (const int i : order) {
+    for (const int i : beside.order) {
         const auto [block, head] = c.head_at(i);
         out += "\n" + block_path(c, block) + "," + std::to_string(head);
         for (const float value : heads[i].statistics) add(value);
         if (!effects.empty())
             for (const float value : effect_columns(effects, i)) add(value);
+        if (!beside.adapter.qk.empty()) {
+            add(beside.adapter.qk[size_t(i)]);
+            add(beside.adapter.ov[size_t(i)]);
+        }
     }
     return out + "\n";
 }
 
-std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, const std::vector<int>& order,
-                    const HeadEffects& effects) {
+std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, const Beside& beside) {
+    const HeadEffects& effects = beside.effects;
     const ModelConfig& c = trace.config();
     auto list = nlohmann::ordered_json::array();
-    for (const int i : order) {
+    for (const int i : beside.order) {
         const AttentionHead head = c.head_at(i);
         const AttentionBlock block = c.block(head.block);
         nlohmann::ordered_json row{{"layer", block.layer}, {"head", head.head}};
@@ -86,9 +101,21 @@ std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, c
             const auto values = effect_columns(effects, i);
             for (size_t k = 0; k < values.size(); ++k) row[kEffectColumns[k]] = values[k];
         }
+        if (!beside.adapter.qk.empty()) {
+            row[kQkChange] = beside.adapter.qk[size_t(i)];
+            row[kOvChange] = beside.adapter.ov[size_t(i)];
+        }
         list.push_back(std::move(row));
     }
     return json_text(list, 2) + "\n";
+}
+
+std::vector<int> order_of(const HeadsOptions& o, const std::vector<HeadSummary>& heads,
+                          const Beside& beside) {
+    if (o.sort == "effect") return order_by_size(beside.effects.change);
+    if (o.sort == kQkChange) return order_by(beside.adapter.qk, false);
+    if (o.sort == kOvChange) return order_by(beside.adapter.ov, false);
+    return ordered(heads, o.sort);
 }
 
 /// Runs the text, or random tokens that repeat.
@@ -165,17 +192,22 @@ Status run(const HeadsOptions& o) {
     TRY_STATUS(check_one_text(o));
     if (o.sort == "effect" && !o.measures())
         return Error{"--sort effect needs --metric, the metric for ablation, as in --metric 'log p ball'."};
+    if ((o.sort == kQkChange || o.sort == kOvChange) && o.input.adapter.empty())
+        return Error{"--sort " + o.sort + " needs --adapter, whose change of the heads it is."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_heads(o, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
-    HeadEffects effects;  // --effect-on is the probability of its token
-    if (o.measures()) {
+    Beside beside;
+    if (o.measures()) {  // --effect-on is the probability of its token
         TRY(const auto own, unchanged_run(*trace, pool));
-        TRY(effects, effects_of_heads(*trace, own.get(), o.effect_metric(), pool));
+        TRY(beside.effects, effects_of_heads(*trace, own.get(), o.effect_metric(), pool));
     }
-    const auto order = o.sort == "effect" ? order_by_size(effects.change) : ordered(heads, o.sort);
-    return o.json ? print_json(as_json(*trace, heads, order, effects))
-                  : print(as_csv(trace->config(), heads, order, effects));
+    if (trace->has_weights()) {
+        TRY(beside.adapter, adapter_changes(*trace->model, pool));
+    }
+    beside.order = order_of(o, heads, beside);
+    return o.json ? print_json(as_json(*trace, heads, beside))
+                  : print(as_csv(trace->config(), heads, beside));
 }
 
 }  // namespace
@@ -229,8 +261,10 @@ std::function<Status()> declare_heads(CLI::App& app) {
         keys.push_back(s.key);
         help += std::string(keys.size() > 1 ? ", " : "") + s.key;
     }
-    keys.push_back("effect");
-    help += ", effect";
+    for (const char* key : {"effect", kQkChange, kOvChange}) {
+        keys.push_back(key);
+        help += std::string(", ") + key;
+    }
     add_metric_option(app, o->metric,
                       "ablate each head in turn and report the change of this metric as 'effect', and of "
                       "the token's probability, logit and log p");

@@ -38,7 +38,10 @@ Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     InputOptions other = o.input;
     clear_changes(other);
     if (!o.text_b.empty()) read_instead(other, o.text_b, "--text-b");
-    if (!o.model_b.empty()) other.model = o.model_b;
+    if (!o.model_b.empty()) {
+        other.model = o.model_b;
+        other.adapter.clear();  // B has the one that it is spelled with
+    }
     if (o.input.trace.empty()) return other;
     if (o.model_b.empty())
         return Error{
@@ -69,6 +72,11 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
             TRY(runs.other, run_input(other, pool));
         }
         s.document.comparison.what = o.model_b.empty() ? Compared::sentences : Compared::models;
+    }
+    if (o.view == "compare" && !runs.own && !runs.other && o.with.empty() && trace->model->adapter) {
+        TRY(const auto base, trace->model->at_strength(0));
+        TRY(runs.other, run_trace(base, {trace->request.inputs, {}}, pool));
+        s.document.comparison.what = Compared::base;
     }
     if (!o.with.empty()) {
         TRY(const AttentionHead named, parse_head(trace->config(), o.with, "--with"));

@@ -135,9 +135,11 @@ struct RankedHeads {
     std::optional<std::pair<int, int>> chosen;  // the highlighted row
     bool amber = true;  // … as the selected head, else as the one it is compared with
     bool is_signed = false;
-    bool previews = false;                                     // views preview the hovered head
-    std::function<std::string(int)> detail = nullptr;          // tooltip
-    std::function<std::optional<HeadTag>(int)> tag = nullptr;  // shown between name and bar
+    bool previews = false;                                          // views preview the hovered head
+    std::function<std::string(int)> detail = nullptr;               // tooltip
+    std::function<std::optional<HeadTag>(int)> tag = nullptr;       // shown between name and bar
+    std::function<std::vector<std::string>(int)> beside = nullptr;  // columns after the value, fainter
+    float beside_width = 0;                                         // of each
 };
 /// Returns the head whose row was clicked.
 std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config,

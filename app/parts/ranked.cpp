@@ -47,6 +47,9 @@ void draw_row(Scene& s, Rect r, float names, float wide, int number, float large
     const bool amber = chosen && heads.amber;
     if (chosen || hovered) ui.fill(r, amber ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     Rect rest = inset(r, gap::small, 0);
+    const auto columns = heads.beside ? heads.beside(number) : std::vector<std::string>();
+    for (auto text = columns.rbegin(); text != columns.rend(); ++text)
+        write(ui, take_right(rest, heads.beside_width), kCaptionMono, ui.colors->t2, *text, Flush::right);
     write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1,
           head_name(s.model()->config, s.model()->config.head_at(number)));
     write(ui, take_right(rest, wide), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2,

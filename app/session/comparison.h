@@ -9,8 +9,9 @@
 
 namespace headlight {
 
-/// Kinds of comparison: two heads, or one before and after interventions, on two sentences or in two models.
-enum class Compared { heads, changes, sentences, models };
+/// Kinds of comparison: two heads, or one before and after interventions, on two sentences, in two models,
+/// or in a model with its adapter and without.
+enum class Compared { heads, changes, sentences, models, base };
 
 /// B, shown beside the current run and head.
 struct Comparison {

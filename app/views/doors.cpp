@@ -20,6 +20,10 @@ bool compares(const Session& s) {
 const char* no_prediction(const Model& m) {
     return m.has_logits() ? no_weights(m) : "This model has no head that predicts tokens.";
 }
+bool has_adapter(const Model& m) { return m.adapter != nullptr; }
+const char* no_adapter(const Model& m) {
+    return has_adapter(m) ? no_weights(m) : "This model has no adapter; drop its folder on the window.";
+}
 const char* no_generation(const Model& m) {
     const bool writes = m.config.can.continue_text || m.config.can.write_target;
     return writes && m.tokenizer ? no_prediction(m) : "This model does not generate text.";
@@ -53,6 +57,9 @@ std::vector<OtherDoor> other_doors() {
              "model"},
             {{"compare heads", "Heads", "similar heads", compare, pair, "compare", "heads",
               compares<Compared::heads>},
+             "model"},
+            {{"compare base", "Base and adapted", "LoRA, adapter, fine-tuning", compare, pair, "compare",
+              "base", compares<Compared::base>, no_adapter, has_adapter},
              "model"},
             {{"compare models", "Models", "checkpoints, fine-tuning", compare, pair, "compare", "models",
               compares<Compared::models>},
@@ -93,6 +100,12 @@ std::vector<const Door*> doors_of(ViewGroup group) {
     std::vector<const Door*> out;
     for (const Door& door : doors())
         if (door.group == group) out.push_back(&door);
+    return out;
+}
+
+std::vector<const Door*> doors_of(ViewGroup group, const Model& model) {
+    std::vector<const Door*> out = doors_of(group);
+    std::erase_if(out, [&](const Door* d) { return d->offered && !d->offered(model); });
     return out;
 }
 

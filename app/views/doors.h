@@ -29,6 +29,9 @@ struct Door {
     /// Why it does nothing with a model although its view does; null: it always does.
     const char* (*without)(const Model& model) = nullptr;
 
+    /// Whether it belongs to a model at all; null: to every one.
+    bool (*offered)(const Model& model) = nullptr;
+
     /// Why it says nothing of a model, or null.
     const char* missing(const Model& model) const;
 };
@@ -36,6 +39,8 @@ struct Door {
 /// In the order of the groups and of the pills in each.
 std::span<const Door> doors();
 std::vector<const Door*> doors_of(ViewGroup group);
+/// … those that belong to a model.
+std::vector<const Door*> doors_of(ViewGroup group, const Model& model);
 /// Returns null if there is none.
 const Door* find_door(std::string_view key);
 

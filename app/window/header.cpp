@@ -46,7 +46,7 @@ size_t count_fitting(Scene& s, const Pills& pills, float room) {
 
 /// Moves the pills together where not all fit, then leaves out those that do not apply.
 Pills arrange_pills(Scene& s, ViewGroup group, float room) {
-    Pills out{doors_of(group)};
+    Pills out{doors_of(group, *s.model())};
     const auto fits = [&] { return (out.shown = count_fitting(s, out, room)) == out.doors.size(); };
     if (fits()) return out;
     out.pad = kClosePad;

@@ -76,7 +76,8 @@ void Palette::list_all() {
     for (size_t i = 0; i < view_groups().size(); ++i) {
         const GroupRow& of = view_groups()[i];
         sections_.push_back({std::to_string(i + 1), of.name, of.question, isize(offers_), 0, i > 2});
-        for (const Door* door : doors_of(static_cast<ViewGroup>(i)))
+        const auto group = static_cast<ViewGroup>(i);
+        for (const Door* door : context.model() ? doors_of(group, *context.model()) : doors_of(group))
             add(command_named(commands(), "view " + door->key));
         sections_.back().count = isize(offers_) - sections_.back().from;
     }

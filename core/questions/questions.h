@@ -24,6 +24,7 @@
 #include "analysis/attribution/delta.h"
 #include "analysis/attribution/flow.h"
 #include "analysis/attribution/influence_map.h"
+#include "analysis/circuits/adapter_changes.h"
 #include "analysis/circuits/circuits.h"
 #include "analysis/circuits/composition.h"
 #include "analysis/comparison/word_alignment.h"
@@ -103,6 +104,7 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
                                       QuestionRow<CircuitsRequest, answer_circuits>{},
                                       QuestionRow<CompositionRequest, answer_composition>{},
+                                      QuestionRow<AdapterChangesRequest, answer_adapter_changes>{},
                                       QuestionRow<DossierRequest, answer_dossier>{},
                                       QuestionRow<PromptsRequest, answer_prompts>{},
                                       QuestionRow<AttentionBesideRequest, answer_attention_beside>{}};
@@ -205,6 +207,8 @@ public:
             out.set(circuits->asked, circuits->answer, nullptr);
         if (const auto& composition = std::get<Slot<CompositionRequest>>(found_))
             out.set(composition->asked, composition->answer, nullptr);
+        if (const auto& changes = std::get<Slot<AdapterChangesRequest>>(found_))
+            out.set(changes->asked, changes->answer, nullptr);
         return out;
     }
 

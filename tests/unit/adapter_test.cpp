@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "analysis/circuits/adapter_changes.h"
+#include "analysis/circuits/head_matrices.h"
 #include "checkpoint.h"
 #include "hub/adapted.h"
 #include "hub/library.h"
@@ -138,6 +140,39 @@ TEST_CASE("adapter: spellings of models with adapters") {
     CHECK(!read(path + "=900"));
     CHECK(!read_adapter("nowhere"));
     CHECK((**read("stories+" + path + "=0.25")).spelled() == "stories+" + path + "=0.25");
+    CHECK(at_strength("stories+" + path + "=0.25", -1) == "stories+" + path + "=-1");
+    CHECK((!split_strength("stories") && !split_strength("a=") && split_strength("a=b=2")->first == "a=b"));
+    CHECK((only_strength_differs("a+b=0", "a+b=1") && !only_strength_differs("a+b=0", "a+c=0")));
+}
+
+TEST_CASE("adapter: changes of heads are those of plain matrices") {
+    ThreadPool pool(2);
+    const AdapterFolder folder;
+    const auto adapted = open_model(folder.write() + "=-0.5");
+    REQUIRE(adapted);
+    const auto base = open_model((kTests / "reference/models/llama").string());
+    REQUIRE(base);
+    const auto found = adapter_changes(**adapted, pool);
+    REQUIRE(found);
+    const auto change = [](const Matrix& now, const Matrix& was) { return (now - was).norm() / was.norm(); };
+    const ModelConfig& c = (*base)->config;
+    for (int i = 0; i < c.head_count(); ++i) {
+        const AttentionHead head = c.head_at(i);
+        CAPTURE(i);
+        const HeadMatrices now = head_matrices(**adapted, head), was = head_matrices(**base, head);
+        CHECK(found->qk[head] ==
+              doctest::Approx(change(now.q * now.k.transpose(), was.q * was.k.transpose())).epsilon(1e-4));
+        CHECK(found->ov[head] == doctest::Approx(change(now.v * now.o, was.v * was.o)).epsilon(1e-4));
+        CHECK((found->qk[head] > 0.01f) == (head.block == 0));  // its W_Q alone is changed
+        CHECK(found->ov[head] == 0);
+    }
+    CHECK(adapter_changes(**base, pool)->qk.empty());
+    const Matrix a = Matrix::Random(40, 3), b = Matrix::Random(30, 3), a0 = a + 1e-4f * Matrix::Random(40, 3),
+                 b0 = b + 1e-4f * Matrix::Random(30, 3);
+    const Eigen::MatrixXd dense = a.cast<double>() * b.cast<double>().transpose(),
+                          before = a0.cast<double>() * b0.cast<double>().transpose();
+    CHECK(relative_change(a, b, a0, b0) ==
+          doctest::Approx((dense - before).norm() / before.norm()).epsilon(1e-9));
 }
 
 TEST_CASE("adapter: files that do not fit are refused in one sentence") {

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+import adapting
 import averaging
 import circuits
 import commands
@@ -57,6 +58,7 @@ SUBJECTS = [
     saving,
     commands,
     comparing,
+    adapting,
     documents,
     each_view,
     experts,

@@ -21,7 +21,9 @@ Status choose_compared(CommandContext& c, const std::string& words) {
     constexpr std::pair<const char*, Compared> kWhat[] = {{"heads", Compared::heads},
                                                           {"changes", Compared::changes},
                                                           {"sentences", Compared::sentences},
-                                                          {"models", Compared::models}};
+                                                          {"models", Compared::models},
+                                                          {"base", Compared::base}};
+    if (words == "base" && !(c.model() && c.model()->adapter)) return Error{kNoAdapter};
     if (words == "sentences") {
         if (c.host.text(TextName::other).empty())
             c.host.set_text(TextName::other, c.host.text(TextName::sentence));
@@ -90,9 +92,9 @@ const char* needs_ties(const CommandContext& c) {
 std::vector<Command> comparison_commands() {
     return in_group(
         "Compare",
-        {row({"compare heads|changes|sentences|models|nearest|LAYER.HEAD", "Compare",
+        {row({"compare heads|changes|sentences|models|base|nearest|LAYER.HEAD", "Compare",
               "what to compare the selected head with: compare sentences, compare 1.2; nearest: the most "
-              "similar head"},
+              "similar head; base: the model without its adapter"},
              choose_compared, needs_sentence),
          row({"compare model [PATH]", "Compare with a model", "the model to compare with"}, choose_model_b),
          row({"compare text TEXT", "Compare with a text", "the sentence to compare with"}, set_text_b,

@@ -10,6 +10,7 @@
 #include "parts/model_names.h"
 #include "parts/result.h"
 #include "parts/text_entry.h"
+#include "session/commands/commands.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -51,7 +52,13 @@ void draw_model_choice(Scene& s, Toolbar& bar) {
 /// True if A and B may have different tokens.
 bool compares_texts(const Scene& s) {
     return s.session.document.comparison.what == Compared::sentences ||
-           s.session.document.comparison.what == Compared::models;
+           s.session.document.comparison.what == Compared::models ||
+           s.session.document.comparison.what == Compared::base;
+}
+
+/// True if A and B may have different tokens and a rule pairs them.
+bool aligns_texts(const Scene& s) {
+    return compares_texts(s) && s.session.document.comparison.what != Compared::base;
 }
 
 void draw_compare_toolbar(Scene& s, Toolbar bar, bool saves) {
@@ -59,7 +66,7 @@ void draw_compare_toolbar(Scene& s, Toolbar bar, bool saves) {
     const Comparison& compared = s.session.document.comparison;
     bar.choose("Show", "compare/show", {std::begin(kShow), std::end(kShow)}, s.of<CompareState>().show);
     if (compared.what == Compared::models) draw_model_choice(s, bar);
-    if (compares_texts(s))
+    if (aligns_texts(s))
         if (const int c = bar.choice("Alignment", "compare/align", {"by token", "by position"},
                                      static_cast<int>(compared.alignment.by));
             c >= 0)
@@ -68,7 +75,7 @@ void draw_compare_toolbar(Scene& s, Toolbar bar, bool saves) {
         bar.link("compare/nearest", "Most similar"))
         s.send("compare", "nearest");
     draw_patch(s, bar);
-    if (compares_texts(s) && !compared.alignment.by_hand.empty() &&
+    if (aligns_texts(s) && !compared.alignment.by_hand.empty() &&
         bar.link("compare/untie", "Reset alignment"))
         s.send("reset alignment");
     if (!saves || bar.rest().w < kSave + kLeastRest) return;
@@ -118,6 +125,9 @@ std::string why_nothing_shown(const Scene& s) {
             return s.sentence()->unchanged ? "" : kNoChanges;
         case Compared::models:
             if (chooses_model_b(s)) return "Choose a second model to compare with.";
+            break;
+        case Compared::base:
+            if (!s.model()->adapter) return kNoAdapter;
             break;
         case Compared::sentences:
             if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type a sentence to compare with.";
@@ -186,6 +196,7 @@ std::array<std::string, 2> names_of_maps(const Scene& s, const Found<HeadPairReq
                 name_of_b(s, pair)};
     const std::string ratio = "‖ΔE‖ ÷ ‖E‖";
     return {ratio, what == Compared::changes                     ? ratio
+                   : what == Compared::base                      ? ratio
                    : what == Compared::sentences                 ? "sentence B"
                    : what == Compared::models && s.answer->other ? s.answer->other->model->name
                                                                  : "the same"};
@@ -226,12 +237,18 @@ void draw_pair(Scene& s, Rect rest) {
 }  // namespace
 
 RunPair compared_runs(const Session& session) {
-    constexpr Versus kVersus[] = {Versus::head, Versus::unchanged, Versus::other, Versus::other};
+    constexpr Versus kVersus[] = {Versus::head, Versus::unchanged, Versus::other, Versus::other,
+                                  Versus::other};
     return {row_of(kVersus, session.document.comparison.what),
             session.document.comparison.what == Compared::sentences ||
                     session.document.comparison.what == Compared::models
                 ? session.document.comparison.alignment
                 : Alignment{}};
+}
+
+std::array<std::string, 2> names_of_sides(const Scene& s) {
+    if (s.session.document.comparison.what == Compared::base) return {"adapted", "base"};
+    return {"A", "B"};
 }
 
 std::string name_of_b(const Scene& s, const Found<HeadPairRequest>& pair) {
@@ -241,6 +258,7 @@ std::string name_of_b(const Scene& s, const Found<HeadPairRequest>& pair) {
         case Compared::heads:
             return "Head " + head_name(s.model()->config, pair.answer.b);
         case Compared::changes:
+        case Compared::base:
             return same;
         case Compared::sentences:
             return same + " in sentence B";
@@ -266,6 +284,7 @@ std::vector<Question> ask_compare(const Scene& s) {
         out.push_back(MetricRequest{metric});
         out.push_back(MovedRequest{shown_metric(s).position});
     }
+    if (s.session.document.comparison.what == Compared::base) out.push_back(AdapterChangesRequest{});
     if (s.of<CompareState>().show == ComparedShow::delta)
         out.push_back(DeltaPairRequest{runs, s.model()->config.block(block).stack});
     if (s.of<CompareState>().show == ComparedShow::next || runs.versus == Versus::other) {

@@ -11,12 +11,16 @@ struct View;
 
 enum class ComparedShow { pattern, delta, next };
 
+/// Says by what the heads that an adapter changes are ranked.
+enum class AdaptedRank { pattern, qk, ov };
+
 struct CompareState {
     ComparedShow show = ComparedShow::pattern;
     Viewport seen{.across = 80};              // of the two rows of paired tokens
     std::optional<int> selected;              // selected token of A, to be paired
     std::optional<std::pair<int, int>> cell;  // hovered row and column
     bool opens = false;                       // before and after selects the head that moved most
+    AdaptedRank adapted_rank = AdaptedRank::pattern;
     void visit(FieldVisitor& v) {
         v.choose("compare_show", show,
                  {"compare show",
@@ -25,6 +29,11 @@ struct CompareState {
                   {"pattern", "delta", "next"}},
                  {"show",
                   "the head's pattern, ‖ΔE‖, or the next tokens; with interventions only, before and after"});
+        v.choose("compare_rank", adapted_rank,
+                 {"compare rank",
+                  "Base and adapted: rank heads by",
+                  "how far the adapter moves each head's pattern, or changes W_Q W_K or W_V W_O",
+                  {"pattern", "qk", "ov"}});
     }
 };
 
@@ -32,6 +41,12 @@ void draw_compare(Scene& scene, Rect area);
 void draw_compare_list(Scene& scene, Rect area);
 std::vector<Question> ask_compare(const Scene& scene);
 std::vector<NumberTable> compare_numbers(const Scene& scene);
+
+/// Names A and B in sentences: "A" and "B", or "adapted" and "base".
+std::array<std::string, 2> names_of_sides(const Scene& scene);
+
+/// Lists the heads that the adapter changes: their patterns, and their matrices.
+void draw_adapted_list(Scene& scene, Rect area);
 
 /// The runs to compare, for questions.
 RunPair compared_runs(const Session& session);

@@ -29,6 +29,7 @@ void draw_moved_list(Scene& s, Rect area) {
 
 void draw_compare_list(Scene& s, Rect area) {
     if (s.session.document.comparison.what == Compared::changes) return draw_moved_list(s, area);
+    if (s.session.document.comparison.what == Compared::base) return draw_adapted_list(s, area);
     const auto* found = s.found<HeadPairRequest>();
     if (!found || found->answer.distances.empty()) return;
     const bool itself = found->answer.each_to_itself,

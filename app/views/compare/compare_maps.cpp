@@ -159,27 +159,45 @@ Panel panel_of(const PairedMap& m, int place, Side side, const char* letter, con
             .cells = side == Side::a ? &m.small_a : &m.small_b};
 }
 
+/// Titles the maps; what was there first stands first.
+struct PanelNames {
+    const char *a, *b, *difference;
+    bool b_first;
+};
+PanelNames names_of_panels(const Scene& s) {
+    switch (s.session.document.comparison.what) {
+        case Compared::changes:
+            return {"After", "Before", "After − before", true};
+        case Compared::base:
+            return {"Adapted", "Base", "Adapted − base", true};
+        case Compared::heads:
+        case Compared::sentences:
+        case Compared::models:
+            break;
+    }
+    return {"A", "B", "A − B", false};
+}
+
 /// A and B on one scale, and A − B; of changes before, after and their difference. Of heads over different
 /// tokens, A and B alone.
 std::vector<Panel> panels_of(const Scene& s, const MapPair& maps) {
     const PairedMap& m = *maps.map;
-    const bool changes = s.session.document.comparison.what == Compared::changes;
-    Panel a = panel_of(m, changes, Side::a, changes ? "After" : "A", maps.names[0]),
-          b = panel_of(maps.alone ? *maps.alone : m, !changes, Side::b, changes ? "Before" : "B",
-                       maps.names[1]);
+    const PanelNames names = names_of_panels(s);
+    Panel a = panel_of(m, names.b_first, Side::a, names.a, maps.names[0]),
+          b = panel_of(maps.alone ? *maps.alone : m, !names.b_first, Side::b, names.b, maps.names[1]);
     a.alone = b.alone = maps.alone;
     if (maps.alone) return {a, b};
     a.largest = b.largest = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f});
     const float max = m.small_difference.cwiseAbs().maxCoeff();
     const bool alike = max < kNoise;
-    Panel difference = panel_of(m, 2, Side::a, changes ? "After − before" : "A − B",
-                                alike     ? "no difference"
-                                : changes ? ""
-                                          : "difference");
+    Panel difference = panel_of(m, 2, Side::a, names.difference,
+                                alike           ? "no difference"
+                                : names.b_first ? ""
+                                                : "difference");
     difference.cells = &m.small_difference;
     difference.is_signed = true;
     if (!alike) difference.largest = max;
-    return changes ? std::vector{b, a, difference} : std::vector{a, b, difference};
+    return names.b_first ? std::vector{b, a, difference} : std::vector{a, b, difference};
 }
 
 /// The area of a panel, without the names of rows unless each has its own.

@@ -33,10 +33,11 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     const Line head = line_parts(take_top(area, size::row, gap::tight));
     caption(ui, head.token, "token");
     const bool changes = s.session.document.comparison.what == Compared::changes;
-    write(ui, head.bar_a, kCaption, ui.colors->accent_text, changes ? "A, after" : "A");
-    write(ui, head.bar_b, kCaption, ui.colors->t1, changes ? "B, before" : "B");
+    const auto [a, b] = names_of_sides(s);
+    write(ui, head.bar_a, kCaption, ui.colors->accent_text, changes ? "A, after" : a);
+    write(ui, head.bar_b, kCaption, ui.colors->t1, changes ? "B, before" : b);
     caption(ui, {head.value_b.x, head.points.y, head.points.right() - head.value_b.x, head.points.h},
-            "A − B, points", Flush::right);
+            a + " − " + b + ", points", Flush::right);
     ui.hairline(head.whole.x, head.whole.bottom(), head.whole.right(), head.whole.bottom());
     float max = 1e-6f;
     for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
@@ -52,12 +53,12 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
         if (std::isnan(p.logit)) continue;
         const std::string path = "compare/next/" + p.label;
         ui.tooltip(path, ui.hit(path, l.whole),
-                   "A − B: " + effect_details({0, p.a - p.b, -p.logit, -p.log_probability}));
+                   a + " − " + b + ": " + effect_details({0, p.a - p.b, -p.logit, -p.log_probability}));
     }
 }
 
 /// "Both continue with ball: A 98.9 %, B 97.3 %." or "A continues with ball (98.9 %; B 20.1 %), B with car …"
-std::string continuations(const PredictionPair& pair) {
+std::string continuations(const PredictionPair& pair, const std::array<std::string, 2>& names) {
     const auto likeliest = [&](float ProbabilityChange::*of) -> const ProbabilityChange* {
         const ProbabilityChange* out = nullptr;
         for (const ProbabilityChange& p : pair.tokens)
@@ -66,13 +67,17 @@ std::string continuations(const PredictionPair& pair) {
     };
     const ProbabilityChange *a = likeliest(&ProbabilityChange::a), *b = likeliest(&ProbabilityChange::b);
     if (!a || !b) return "";
+    const auto& [of_a, of_b] = names;
     if (a == b)
-        return "Both predict " + a->label + ": A " + percent(double(a->a)) + ", B " + percent(double(b->b)) +
-               ".";
-    const auto with = [](const ProbabilityChange& p, float here, const char* name, float there) {
+        return "Both predict " + a->label + ": " + of_a + " " + percent(double(a->a)) + ", " + of_b + " " +
+               percent(double(b->b)) + ".";
+    const auto with = [](const ProbabilityChange& p, float here, const std::string& name, float there) {
         return p.label + " (" + percent(double(here)) +
-               (std::isnan(there) ? "" : std::string("; ") + name + " " + percent(double(there))) + ")";
+               (std::isnan(there) ? "" : "; " + name + " " + percent(double(there))) + ")";
     };
+    if (of_a != "A")
+        return "The base predicts " + with(*b, b->b, of_a, b->a) + ", with the adapter " +
+               with(*a, a->a, of_b, a->b) + ".";
     return "A predicts " + with(*a, a->a, "B", a->b) + ", B predicts " + with(*b, b->b, "A", b->a) + ".";
 }
 
@@ -92,8 +97,10 @@ std::string most_different(const Scene& s) {
 float draw_what_differs(Scene& s, Rect area) {
     const auto* pair = s.found<PredictionPairRequest>();
     const Rect inside = inset(area, size::center_pad, gap::tight);
-    std::string text = pair ? continuations(pair->answer) : "";
-    if (s.sentence()->unchanged) text += " The interventions are A’s alone.";
+    const auto names = names_of_sides(s);
+    std::string text = pair ? continuations(pair->answer, names) : "";
+    if (s.sentence()->unchanged)
+        text += names[0] == "A" ? " The interventions are A’s alone." : " The base has no interventions.";
     text += most_different(s);
     s.ui.name("compare/what differs", {inside.x, inside.y, inside.w, size::line});
     return s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, s.ui.colors->t1, text) +

@@ -189,8 +189,8 @@ Result<LeaveOutRuns> leave_out(const Trace& trace, const Trace* own, const Leave
     const std::vector<Deleted> all = deletions(trace, request, runs);
     if (all.empty())
         return Error{
-            "There is nothing to leave out: the prediction needs every part of this text; write a "
-            "longer one."};
+            "There is nothing to leave out: the prediction needs every part of this text; choose smaller "
+            "parts, or write a longer text."};
     LeaveOutRuns out{runs.before(), {}, isize(all)};
     const size_t together = size_t(passes_together(trace, std::min(kSeenTogether, isize(all))));
     for (size_t at = 0; at < all.size(); at += together) {

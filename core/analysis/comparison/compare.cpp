@@ -15,6 +15,12 @@ namespace {
 constexpr size_t kQueriesTogether = 64;
 constexpr Index kRowsTogether = 32;  // rows multiplied by the unembedding at once
 
+/// Returns whether both models were read from the same files: they have the same tokens, and differ by the
+/// strength of an adapter at most.
+bool same_files(const Trace& a, const Trace& b) {
+    return a.model == b.model || (a.model->adapter && a.model->store == b.model->store);
+}
+
 /// Σ p log2(p / m).
 double divergence_from(float p, float m) {
     return p > 0 ? double(p) * std::log2(double(p) / double(m)) : 0.0;
@@ -63,7 +69,7 @@ float relative_entropy(const Vector& p, const Vector& q) {
 TokenPairs align_stacks(const Alignment& how, const Trace& a, int stack_a, const Trace& b, int stack_b) {
     const Alignment mine = how.of_stack(stack_a);
     const Sequence &x = a.request.inputs[stack_a], &y = b.request.inputs[stack_b];
-    const bool same = a.model == b.model && stack_a == stack_b && x == y && mine.by_hand.empty();
+    const bool same = same_files(a, b) && stack_a == stack_b && x == y && mine.by_hand.empty();
     return same ? paired_with_itself(x.size())
                 : align(mine, token_labels(a, stack_a), token_labels(b, stack_b));
 }
@@ -135,7 +141,7 @@ std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_
     const Vector logits_a = logits_at(a, position_a, pool), logits_b = logits_at(b, position_b, pool),
                  before = probabilities(logits_a), after = probabilities(logits_b);
     const float sums = log_sum_exp(logits_b) - log_sum_exp(logits_a);
-    const bool shared = a.model == b.model;
+    const bool shared = same_files(a, b);
     const auto ids_a = shared ? std::map<std::string, int>() : ids_by_label(*a.model),
                ids_b = shared ? std::map<std::string, int>() : ids_by_label(*b.model);
     const auto id_of = [](const std::map<std::string, int>& ids, const std::string& label) {
