@@ -9,6 +9,7 @@
 #include "io/folder.h"
 #include "io/gguf_parts.h"
 #include "io/json.h"
+#include "model/loading/adapter.h"
 #include "model/loading/quantized/quantization.h"
 
 namespace headlight {
@@ -54,6 +55,7 @@ void find_hugging_face(Found& out) {
         const bool is_model =
             fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
         if (is_model) out.push_back(found(name, snapshot, "Hugging Face cache"));
+        if (is_adapter(snapshot)) out.push_back(found(name, snapshot, "Hugging Face cache"));
         for (const fs::path& file : entries(snapshot)) add_gguf(out, file, "Hugging Face cache");
     }
 }
@@ -168,6 +170,24 @@ void examine(FoundModel& m) {
                         : "its weights are not here";
 }
 
+/// The same of an adapter, which opens on the base that it names.
+void examine_adapter(FoundModel& m) {
+    const fs::path folder = m.path;
+    m.family = "adapter";
+    m.bytes = weight_bytes(folder);
+    const auto root = read_json(folder / "adapter_config.json");
+    const Result<AdapterConfig> config =
+        root ? parse_adapter_config(*root, display_path(folder)) : root.error();
+    if (!config) {
+        m.problem = config.error().message;
+        return;
+    }
+    m.family += " of " + config->base;
+    m.path = AdaptedModel{.model = config->base, .adapter = folder}.spelled();
+    if (!find_model(config->base))
+        m.problem = "its base " + in_quotes(config->base) + " is not on this computer";
+}
+
 /// Suggests how to download a missing path that looks like a model on the hub, owner/name.
 Error absent(const fs::path& path) {
     const std::string name = path.string();
@@ -192,7 +212,7 @@ FoundModel examine_model(const fs::path& path, const std::string& name, const st
 std::vector<FoundModel> models_on_computer() {
     Found out;
     for (const Find find : kPlaces) find(out);
-    for (FoundModel& m : out) examine(m);
+    for (FoundModel& m : out) is_adapter(m.path) ? examine_adapter(m) : examine(m);
     return out;
 }
 
@@ -256,7 +276,7 @@ Result<fs::path> find_model(const std::string& path_or_name) {
     Found out;
     for (const Find find : kPlaces) find(out);
     for (const FoundModel& m : out)
-        if (m.name == path_or_name) return m.path;
+        if (m.name == path_or_name && !is_adapter(m.path)) return m.path;
     return absent(given);
 }
 

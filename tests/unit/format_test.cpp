@@ -154,8 +154,20 @@ TEST_CASE("models of other programs are found and described") {
         R"({"layers":[{"mediaType":"application/vnd.ollama.image.license","digest":"sha256:1"},{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:77"}]})");
     write_bytes(home.path / ".ollama/models/manifests/registry.ollama.ai/library/tiny/broken", "{");
 
+    for (const auto& [name, base] :
+         {std::pair{"poems", "some-org/tiny bert"}, std::pair{"lost", "no/such"}}) {
+        const fs::path adapter = home.path / ("hf/hub/models--me--" + std::string(name)) / "snapshots/1";
+        fs::create_directories(adapter);
+        write_bytes(adapter / "adapter_config.json",
+                    Json{{"peft_type", "LORA"}, {"r", 2}, {"base_model_name_or_path", base}}.dump());
+    }
+
     std::map<std::string, FoundModel> found;
     for (const FoundModel& m : models_on_computer()) found[m.name] = m;
+    CHECK(found.at("me/poems").family == "adapter of some-org/tiny bert");
+    CHECK(found.at("me/poems").problem.empty());
+    CHECK(model_name(found.at("me/poems").path) == "some-org/tiny bert + poems");
+    CHECK(found.at("me/lost").problem == "its base \"no/such\" is not on this computer");
     CHECK(found.at("stories").source == "built in");
     CHECK(found.at("some-org/tiny bert").family == "BERT");
     CHECK(found.at("some-org/tiny bert").problem.empty());

@@ -130,8 +130,21 @@ Result<AdapterConfig> parse_adapter_config(const Json& root, const std::string& 
     return out;
 }
 
+namespace {
+
+/// The folder's name; of a snapshot in the hub's cache, models--OWNER--NAME/snapshots/…, NAME.
+std::string own_name(const fs::path& folder) {
+    const fs::path snapshots = folder.parent_path();
+    if (snapshots.filename() != "snapshots") return printable(folder.filename().string());
+    const std::string repository = snapshots.parent_path().filename().string();
+    const size_t at = repository.rfind("--");
+    return printable(at == std::string::npos ? repository : repository.substr(at + 2));
+}
+
+}  // namespace
+
 std::string adapter_name(const fs::path& folder, float strength) {
-    const std::string name = printable(folder.filename().string());
+    const std::string name = own_name(folder);
     return strength == 1 ? name : name + " × " + decimals(strength, 2);
 }
 
