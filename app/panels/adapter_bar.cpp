@@ -93,7 +93,7 @@ float draw_adapter_chip(Scene& s, Rect right) {
     const float width = chip_width(ui, chip);
     const Rect r = band(take_right(right, width), kHigh);
     draw_chip(ui, r, chip);
-    ui.name("model/adapter", r);
+    ui.name("adapter/chip", r);
     return width;
 }
 

@@ -93,7 +93,8 @@ struct NamedEdit {
         return "Remove: " + changes(*config, removed, e.model);
     }
     std::string operator()(const ComparisonEdit& e) const {
-        static constexpr const char* kNames[] = {"heads", "before and after", "sentences", "models"};
+        static constexpr const char* kNames[] = {"heads", "before and after", "sentences", "models",
+                                                 "base and adapted"};
         const Comparison &before = e.before, &after = e.after;
         if (before.model != after.model) return "Compare with " + model_name(after.model);
         if (before.what != after.what) return std::string("Compare ") + row_of(kNames, after.what);

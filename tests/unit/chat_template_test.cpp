@@ -152,8 +152,8 @@ TEST_CASE("templates without end, without bounds or without sense are refused in
         {"{{ messages.__class__.__mro__ }}", "lacks"},
         {"{{ raise_exception('Roles must alternate') }}", "refuses these messages: \"Roles must alternate\""},
     };
-    for (const auto& [text, why] : refused) {
-        const std::string message = rendered(text);
+    for (const auto& one : refused) {
+        const std::string text = one.first, why = one.second, message = rendered(text);
         CAPTURE(text.substr(0, 80));
         CHECK_MESSAGE(message.find(why) != std::string::npos, message);
         CHECK(message.starts_with("test.jinja"));

@@ -53,7 +53,7 @@ TEST_CASE("contacts: the map is σ of the heads' corrected patterns between resi
     const Matrix coefficients = random_matrix(1, model->config.head_count(), 5);
     const float bias = 0.25f;
     with.weights.contact =
-        Linear::of_floats(coefficients.data(), &bias, coefficients.cols(), 1, WeightLayout::in_out);
+        Linear::of_floats(coefficients.data(), &bias, coefficients.cols(), 1, WeightLayout::out_in);
     Trace trace = *trace_of(model, ids, pool);
     trace.model = std::shared_ptr<const Model>(&with, [](const Model*) {});
     const Matrix map = *answer_contacts(trace, {}, pool);

@@ -166,7 +166,7 @@ TEST_CASE("models of other programs are found and described") {
     for (const FoundModel& m : models_on_computer()) found[m.name] = m;
     CHECK(found.at("me/poems").family == "adapter of some-org/tiny bert");
     CHECK(found.at("me/poems").problem.empty());
-    CHECK(model_name(found.at("me/poems").path) == "some-org/tiny bert + poems");
+    CHECK(model_name(found.at("me/poems").path) == "tiny bert + poems");
     CHECK(found.at("me/lost").problem == "its base \"no/such\" is not on this computer");
     CHECK(found.at("stories").source == "built in");
     CHECK(found.at("some-org/tiny bert").family == "BERT");

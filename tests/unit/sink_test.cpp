@@ -39,8 +39,7 @@ TEST_CASE("sink: a thumbnail's rows sum to 1 with the column beside them, of a c
     const auto next = *run_trace(trace->model, request_of(longer), pool, nullptr, trace.get());
     const auto fresh = *summarize_heads(*next, kThumbnailSide, pool),
                quick = *summarize_heads(*next, kThumbnailSide, pool, nullptr, {trace.get(), &heads});
-    for (size_t i = 0; i < fresh.size(); ++i)
-        CHECK(quick[i].sinks == fresh[i].sinks);
+    for (size_t i = 0; i < fresh.size(); ++i) CHECK(quick[i].sinks == fresh[i].sinks);
     const auto without = *summarize_heads(*trace_of(reference_model("gpt2"), kSunkIds, pool), 8, pool);
     CHECK(without[0].sinks.size() == 0);
 }

@@ -115,6 +115,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["corpus"] = "";
     written["corpus_show"] = 0;
     written["contacts_apart"] = 6;
+    written["compare_rank"] = 0;
     written["circuits_strongest"] = 60;
     written["circuits_q"] = written["circuits_k"] = written["circuits_v"] = true;
     written["graph_sink_apart"] = written["influence_written"] = false;

@@ -58,7 +58,7 @@ def an_adapter_has_a_chip_and_a_strength(display):
         options = ("--text", LILY, "--head", "3.2", "--adapter", f"{poems}=0.5")
         with Window(PROGRAM, display, *options) as w:
             w.settled()
-            r = w.wait(lambda r: {"model/adapter", "adapter/strength"} <= set(r["widgets"]))
+            r = w.wait(lambda r: {"adapter/chip", "adapter/strength"} <= set(r["widgets"]))
             w.key("Escape")
             w.click("adapter/trained")
             r = w.wait(lambda r: _strength(r) == 1 and not r["busy"])
@@ -71,7 +71,7 @@ def an_adapter_has_a_chip_and_a_strength(display):
             w.key("ctrl+z")
             w.wait(lambda r: _strength(r) == 0.5 and not r["busy"])
             w.drop(Path(__file__).resolve().parents[2] / "models" / "stories")
-            w.wait(lambda r: "model/adapter" not in r["widgets"] and not r["busy"])
+            w.wait(lambda r: "adapter/chip" not in r["widgets"] and not r["busy"])
             assert "adapter/strength" not in w.report()["widgets"]
 
 
@@ -96,4 +96,3 @@ def base_and_adapted_stand_side_by_side(display):
                 w.click("compare/rank")
                 w.click(f"compare/rank/{rank}")
                 w.wait(lambda r: rank in r["texts"] and not r["busy"])
-

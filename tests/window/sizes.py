@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from places import GPT2, PROGRAM, REFERENCE, SENTENCE
+from standing import UNANSWERED
 
 LONG = bool(os.environ.get("HEADLIGHT_LONG"))
 
@@ -42,12 +43,7 @@ def every_view_and_station_is_drawn_in_a_window_of_any_size(display):
     """Of 200 … 700 by 5 … 400 points: a window is at least 16 pixels high, so the lowest are of
     four pixels a point."""
     keys = [row.split("  ")[0] for row in _listed("--commands") if row.startswith("view ")]
-    shown = "; ".join(
-        f"{key}; theme light; theme dark"
-        for key in keys
-        if key
-        not in ("view picture", "view alignment", "view contacts", "view experts", "view learn")
-    )
+    shown = "; ".join(f"{key}; theme light; theme dark" for key in keys if key not in UNANSWERED)
     stations = "; ".join(f"learn {row.split()[0]}" for row in _listed("learn", "--list"))
     over = "; ".join(
         ("palette", "keys", "settings", "metric menu", "save figure", "open", "escape")

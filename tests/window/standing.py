@@ -124,7 +124,14 @@ WINDOWS = [
     ("1024x640", 2, "text size 150; "),
 ]
 # Of other models, or of a station.
-UNANSWERED = ("view picture", "view alignment", "view contacts", "view experts", "view learn")
+UNANSWERED = (
+    "view picture",
+    "view alignment",
+    "view contacts",
+    "view experts",
+    "view learn",
+    "view compare base",
+)
 
 
 def _shown():
