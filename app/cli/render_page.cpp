@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/corpus/corpus_file.h"
 #include "analysis/corpus/dossier.h"
 #include "analysis/prediction/generate.h"
 #include "base/quoted.h"
@@ -197,6 +198,12 @@ Status check_view(const RenderOptions& o, const View& view, const Model& model) 
         return Error{"The view " + o.view + " has nothing to show: " + missing};
     if (reads_file && (corpus.empty() || corpus == "-"))
         return Error{"--view corpus draws a file: give --corpus FILE, texts (one per line) or a dossier."};
+    if (dossier && o.word("corpus-show") == "experts") {
+        TRY(const Dossier texts, open_dossier(corpus, model.config));
+        if (texts.experts.empty())
+            return Error{
+                "--corpus-show experts goes with texts that a mixture of experts read; leave it out."};
+    }
     if (std::string_view(view.key) == "prompts" && o.word("prompts").empty())
         return Error{"--view prompts draws a file: give --prompts FILE, a .json template or .jsonl lines."};
     return success();

@@ -218,12 +218,11 @@ void draw_progress(Scene& s, Rect line, const ScoredWords& words) {
         s.send("influence measure", "off");
     take_right(line, link, gap::medium);
     const bool points = method.method == InfluenceMethod::integrated_gradients;
-    const std::string of = now.steps == 0 ? ""
-                           : points && s.of<InfluenceState>().points == kAsNeeded
-                               ? " of at most " + std::to_string(now.steps)
-                               : " of " + std::to_string(now.steps);
+    const bool as_needed = points && s.of<InfluenceState>().points == kAsNeeded;
+    const std::string of = now.steps == 0 ? "" : (as_needed ? " of ≤ " : " of ") + std::to_string(now.steps);
     write(ui, line, kCaption, ui.colors->t2,
-          std::string(method.name) + ": " + std::to_string(now.done) + of + (points ? " points" : ""),
+          std::string(method.name) + ": " + std::to_string(now.done) + of +
+              (points && !as_needed ? " points" : ""),
           Flush::right);
 }
 

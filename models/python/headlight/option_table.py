@@ -49,9 +49,9 @@ OF_WORDS = tuple(
 # Options that change a picture and not its numbers.
 OF_FIGURES = tuple(
     """
-    as_lines axis_titles caption color_bar colormap contrast dpi font_pt graph grid_lines hard
-    height_mm height_px labels marks methods only_heads queries scale share sink_apart size
-    strongest title transparent turn_labels values width_mm width_px
+    as_lines axis_titles caption color_bar colormap contrast corpus_show dpi font_pt graph
+    grid_lines hard height_mm height_px labels marks methods only_heads queries scale share
+    sink_apart size strongest title transparent turn_labels values width_mm width_px
 """.split()
 )
 
@@ -60,6 +60,7 @@ class FigureOptions(Recorded, total=False):
     """Options of `headlight.figure`."""
 
     ablate: Any
+    adapter: Any
     after: int
     all_heads: bool
     animate: Literal["layers", "tokens"]
@@ -72,6 +73,7 @@ class FigureOptions(Recorded, total=False):
     caption: Any
     cell: Any
     change: Any
+    chat: Any
     color_bar: bool
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
     contrast: Literal["auto", "linear", "range", "root", "log", "p99", "row"]
@@ -161,6 +163,7 @@ class ShowOptions(Recorded, total=False):
     """Options of `headlight.show`."""
 
     ablate: Any
+    adapter: Any
     after: int
     all_heads: bool
     animate: Literal["layers", "tokens"]
@@ -173,6 +176,7 @@ class ShowOptions(Recorded, total=False):
     caption: Any
     cell: Any
     change: Any
+    chat: Any
     check_frames: bool
     color_bar: bool
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
@@ -277,8 +281,10 @@ class TraceOptions(Recorded, total=False):
     """Options of `headlight.trace`."""
 
     ablate: Any
+    adapter: Any
     capture: Any
     change: Any
+    chat: Any
     ids: Any
     image: Any
     mask: Any
@@ -295,7 +301,9 @@ class HeadsOptions(Recorded, total=False):
     """Options of `headlight.heads`."""
 
     ablate: Any
+    adapter: Any
     change: Any
+    chat: Any
     effect_on: Any
     first_line: int
     ids: Any
@@ -306,7 +314,16 @@ class HeadsOptions(Recorded, total=False):
     random_repeat: int
     seed: int
     sort: Literal[
-        "entropy", "previous", "induction", "first", "duplicate", "self", "distance", "effect"
+        "entropy",
+        "previous",
+        "induction",
+        "first",
+        "duplicate",
+        "self",
+        "distance",
+        "effect",
+        "qk_change",
+        "ov_change",
     ]
     sums: bool
     target: Any
@@ -321,7 +338,9 @@ class CorpusOptions(Recorded, total=False):
     """Options of `headlight.corpus`."""
 
     ablate: Any
+    adapter: Any
     change: Any
+    chat: Any
     effect_on: Any
     first_line: int
     ids: Any
@@ -332,7 +351,16 @@ class CorpusOptions(Recorded, total=False):
     random_repeat: int
     seed: int
     sort: Literal[
-        "entropy", "previous", "induction", "first", "duplicate", "self", "distance", "effect"
+        "entropy",
+        "previous",
+        "induction",
+        "first",
+        "duplicate",
+        "self",
+        "distance",
+        "effect",
+        "qk_change",
+        "ov_change",
     ]
     sums: bool
     target: Any
@@ -347,7 +375,9 @@ class CompareOptions(Recorded, total=False):
     """Options of `headlight.compare`."""
 
     ablate: Any
+    adapter: Any
     change: Any
+    chat: Any
     ids: Any
     image: Any
     mask: Any
@@ -365,8 +395,10 @@ class AttributeOptions(Recorded, total=False):
     """Options of `headlight.attribute`."""
 
     ablate: Any
+    adapter: Any
     baseline: Any
     change: Any
+    chat: Any
     clean: Any
     corrupted: Any
     gradients: Any
@@ -390,6 +422,7 @@ class AttributeOptions(Recorded, total=False):
 class PatchOptions(Recorded, total=False):
     """Options of `headlight.patch`."""
 
+    adapter: Any
     clean_ids: Any
     corrupted_ids: Any
     estimate: bool
