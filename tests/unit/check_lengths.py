@@ -68,7 +68,8 @@ for file, source in files_of(root, "assets", "models", "tests", ends=(".py",)):
         if len(line) > COLUMNS:
             bad.append(f"{file}:{number} has {len(line)} columns; break the line")
 for file, source in files_of(root, "core", "app", "tests", "models/python"):
-    if source.count("\n") > FILE:
+    generated = "do not edit" in source[:300]
+    if source.count("\n") > FILE and not generated:
         bad.append(f"{file} has {source.count(chr(10))} lines; split it by subject")
     if file.suffix != ".py" and file.parts[0] != "tests":
         lengths += [(lines, f"{file}:{first}") for first, lines in functions(source)]
