@@ -57,4 +57,34 @@ Status complete_state_space(const Gguf& file, const std::string& name, const Sta
 /// the kind of the others.
 Status complete_layer_kinds(const Gguf& file, const std::string& name, const char* other, Json& config);
 
+/// Names the tensors of models whose layers are mixers (Mamba, Nemotron-H); of mixers among attention (Jamba,
+/// Bamba).
+inline constexpr const char* kMambaPrefixes[] = {"backbone.", "model.", ""};
+inline constexpr TensorRow kMixerTensors[] = {
+    {Slot::token_embedding, "embeddings"},
+    {Slot::attn_norm, "layers.#.norm"},
+    {Slot::mixer_in, "layers.#.mixer.in_proj"},
+    {Slot::mixer_kernel, "layers.#.mixer.conv1d.weight", "", Stored::kernels},
+    {Slot::mixer_kernel_bias, "layers.#.mixer.conv1d.bias"},
+    {Slot::step_bias, "layers.#.mixer.dt_bias"},
+    {Slot::decay_rate, "layers.#.mixer.A_log"},
+    {Slot::skip, "layers.#.mixer.D"},
+    {Slot::gate_norm, "layers.#.mixer.norm.weight"},
+    {Slot::o, "layers.#.mixer.out_proj"},
+    {Slot::o, "layers.#.mixer.o_proj"},
+    {Slot::final_norm, "norm_f"},
+    {Slot::unembedding, "lm_head"},
+};
+inline constexpr TensorRow kMambaTensors[] = {
+    {Slot::mixer_in, "layers.#.mamba.in_proj"},
+    {Slot::mixer_kernel, "layers.#.mamba.conv1d.weight", "", Stored::kernels},
+    {Slot::mixer_kernel_bias, "layers.#.mamba.conv1d.bias"},
+    {Slot::step_bias, "layers.#.mamba.dt_bias"},
+    {Slot::decay_rate, "layers.#.mamba.A_log"},
+    {Slot::skip, "layers.#.mamba.D"},
+    {Slot::gate_norm, "layers.#.mamba.norm.weight"},
+    {Slot::o, "layers.#.mamba.out_proj"},
+    {Slot::o, "layers.#.self_attn.o_proj"},
+};
+
 }  // namespace headlight

@@ -99,35 +99,16 @@ Result<ModelConfig> read_jamba(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-constexpr const char* kMambaPrefixes[] = {"backbone.", "model.", ""};
-
-constexpr TensorRow kMambaTensors[] = {
-    {Slot::token_embedding, "embeddings"},
-    {Slot::attn_norm, "layers.#.norm"},
-    {Slot::mixer_in, "layers.#.mixer.in_proj"},
-    {Slot::mixer_kernel, "layers.#.mixer.conv1d.weight", "", Stored::kernels},
-    {Slot::mixer_kernel_bias, "layers.#.mixer.conv1d.bias"},
+constexpr TensorRow kSelectiveTensors[] = {
     {Slot::mixer_states, "layers.#.mixer.x_proj", "blk.#.ssm_x"},
     {Slot::decay, "layers.#.mixer.dt_proj", "blk.#.ssm_dt"},
-    {Slot::decay_rate, "layers.#.mixer.A_log"},
-    {Slot::skip, "layers.#.mixer.D"},
-    {Slot::o, "layers.#.mixer.out_proj", "blk.#.ssm_out"},
-    {Slot::final_norm, "norm_f"},
-    {Slot::unembedding, "lm_head"},
 };
 constexpr TensorRow kJambaTensors[] = {
-    {Slot::mixer_in, "layers.#.mamba.in_proj"},
-    {Slot::mixer_kernel, "layers.#.mamba.conv1d.weight", "", Stored::kernels},
-    {Slot::mixer_kernel_bias, "layers.#.mamba.conv1d.bias"},
     {Slot::mixer_states, "layers.#.mamba.x_proj", "blk.#.ssm_x"},
     {Slot::step_norm, "layers.#.mamba.dt_layernorm", "blk.#.ssm_dt_norm"},
     {Slot::key_norm, "layers.#.mamba.b_layernorm", "blk.#.ssm_b_norm"},
     {Slot::query_norm, "layers.#.mamba.c_layernorm", "blk.#.ssm_c_norm"},
     {Slot::decay, "layers.#.mamba.dt_proj", "blk.#.ssm_dt"},
-    {Slot::decay_rate, "layers.#.mamba.A_log"},
-    {Slot::skip, "layers.#.mamba.D"},
-    {Slot::o, "layers.#.mamba.out_proj", "blk.#.ssm_out"},
-    {Slot::o, "layers.#.self_attn.o_proj", "blk.#.attn_output"},
     {Slot::mlp_norm, "layers.#.pre_ff_layernorm"},
     {Slot::gate, "layers.#.feed_forward.gate_proj"},
     {Slot::up, "layers.#.feed_forward.up_proj"},
@@ -140,6 +121,11 @@ constexpr TensorRow kJambaTensors[] = {
     {Slot::expert_down, "layers.#.feed_forward.experts.%.down_proj"},
     {Slot::final_norm, "final_layernorm"},
 };
+
+/// Returns what the norms of mixers add to a mean square.
+const Json& norms_eps(const Gguf& file) {
+    return file.value(gguf_prefix(file) + "attention.layer_norm_rms_epsilon");
+}
 
 /// Adds a mixer's sizes under these keys.
 Status complete_selective(const Gguf& file, const std::string& name, const SelectiveKeys& keys,
@@ -166,7 +152,7 @@ Status complete_mamba(const Gguf& file, const std::string& name, Json& config) {
         config.erase(key);
     if (file.value(gguf_prefix(file) + "ssm.dt_b_c_rms") == true) {
         config["model_type"] = "falcon_mamba";
-        config["mixer_rms_eps"] = file.value(gguf_prefix(file) + "attention.layer_norm_rms_epsilon");
+        config["mixer_rms_eps"] = norms_eps(file);
     }
     return complete_selective(file, name, {}, config);
 }
@@ -174,6 +160,7 @@ Status complete_mamba(const Gguf& file, const std::string& name, Json& config) {
 /// Reads which layers have experts: those with a router, one in so many.
 Status complete_jamba(const Gguf& file, const std::string& name, Json& config) {
     TRY_STATUS(complete_layer_kinds(file, name, "mamba", config));
+    if (const Json& eps = norms_eps(file); !eps.is_null()) config["rms_norm_eps"] = eps;
     TRY(const int64_t depth, layer_count(file, name, config));
     std::vector<int64_t> sparse;
     for (int64_t l = 0; l < depth; ++l)
@@ -190,13 +177,14 @@ Status complete_jamba(const Gguf& file, const std::string& name, Json& config) {
 const Family kMamba{"mamba",
                     "Mamba",
                     read_mamba,
-                    {kMambaPrefixes, kMambaTensors},
+                    {kMambaPrefixes, kSelectiveTensors, kMixerTensors},
                     {"mamba", kUsualGgufKeys, false, complete_mamba}};
-const Family kFalconMamba{"falcon_mamba", "Falcon Mamba", read_falcon_mamba, {kMambaPrefixes, kMambaTensors}};
+const Family kFalconMamba{
+    "falcon_mamba", "Falcon Mamba", read_falcon_mamba, {kMambaPrefixes, kSelectiveTensors, kMixerTensors}};
 const Family kJamba{"jamba",
                     "Jamba",
                     read_jamba,
-                    {kLlamaPrefixes, kJambaTensors, kLlamaTensors},
+                    {kLlamaPrefixes, kJambaTensors, kMambaTensors, kLlamaTensors},
                     {"jamba", kUsualGgufKeys, false, complete_jamba, "{}", "", true}};
 
 }  // namespace headlight

@@ -182,21 +182,6 @@ Result<ModelConfig> read_nemotron_h(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-constexpr TensorRow kMamba2Tensors[] = {
-    {Slot::token_embedding, "embeddings"},
-    {Slot::attn_norm, "layers.#.norm"},
-    {Slot::mixer_in, "layers.#.mixer.in_proj"},
-    {Slot::mixer_kernel, "layers.#.mixer.conv1d.weight", "", Stored::kernels},
-    {Slot::mixer_kernel_bias, "layers.#.mixer.conv1d.bias"},
-    {Slot::step_bias, "layers.#.mixer.dt_bias"},
-    {Slot::decay_rate, "layers.#.mixer.A_log"},
-    {Slot::skip, "layers.#.mixer.D"},
-    {Slot::gate_norm, "layers.#.mixer.norm.weight"},
-    {Slot::o, "layers.#.mixer.out_proj"},
-    {Slot::o, "layers.#.mixer.o_proj"},
-    {Slot::final_norm, "norm_f"},
-    {Slot::unembedding, "lm_head"},
-};
 constexpr TensorRow kNemotronTensors[] = {
     {Slot::q, "layers.#.mixer.q_proj"},
     {Slot::k, "layers.#.mixer.k_proj"},
@@ -210,19 +195,6 @@ constexpr TensorRow kNemotronTensors[] = {
     {Slot::router_bias, "layers.#.mixer.gate.e_score_correction_bias"},
     {Slot::expert_up, "layers.#.mixer.experts.%.up_proj"},
     {Slot::expert_down, "layers.#.mixer.experts.%.down_proj"},
-};
-constexpr const char* kMambaPrefixes[] = {"backbone.", "model.", ""};
-
-constexpr TensorRow kMambaTensors[] = {
-    {Slot::mixer_in, "layers.#.mamba.in_proj"},
-    {Slot::mixer_kernel, "layers.#.mamba.conv1d.weight", "", Stored::kernels},
-    {Slot::mixer_kernel_bias, "layers.#.mamba.conv1d.bias"},
-    {Slot::step_bias, "layers.#.mamba.dt_bias"},
-    {Slot::decay_rate, "layers.#.mamba.A_log"},
-    {Slot::skip, "layers.#.mamba.D"},
-    {Slot::gate_norm, "layers.#.mamba.norm.weight"},
-    {Slot::o, "layers.#.mamba.out_proj"},
-    {Slot::o, "layers.#.self_attn.o_proj"},
 };
 constexpr TensorRow kBambaTensors[] = {
     {Slot::mlp_norm, "layers.#.pre_ff_layernorm"}, {Slot::gate, "layers.#.feed_forward.gate_proj"},
@@ -267,13 +239,13 @@ Status complete_nemotron_h(const Gguf& file, const std::string& name, Json& conf
 const Family kMamba2{"mamba2",
                      "Mamba-2",
                      read_mamba2,
-                     {kMambaPrefixes, kMamba2Tensors},
+                     {kMambaPrefixes, kMixerTensors},
                      {"mamba2", kUsualGgufKeys, false, complete_mamba2}};
 const Family kNemotronH{
     "nemotron_h",
     "Nemotron-H",
     read_nemotron_h,
-    {kMambaPrefixes, kMamba2Tensors, kNemotronTensors},
+    {kMambaPrefixes, kMixerTensors, kNemotronTensors},
     {"nemotron_h", kUsualGgufKeys, false, complete_nemotron_h, "{}", "nemotron_h_moe", true}};
 const Family kBamba{
     "bamba", "Bamba", read_bamba, {kLlamaPrefixes, kMambaTensors, kBambaTensors, kLlamaTensors}};
