@@ -11,6 +11,17 @@ GGUF_KINDS = (
     *(T.MXFP4, T.IQ1_S, T.IQ1_M, T.IQ2_XXS, T.IQ2_XS, T.IQ2_S, T.IQ3_XXS, T.IQ3_S),
     *(T.TQ1_0, T.TQ2_0, T.IQ4_NL, T.IQ4_XS),
 )
+LLAMA = dict(
+    vocab_size=160,
+    hidden_size=256,
+    intermediate_size=384,
+    num_hidden_layers=2,
+    num_attention_heads=8,
+    num_key_value_heads=4,
+    max_position_embeddings=128,
+    tie_word_embeddings=False,
+    initializer_range=0.06,
+)
 # Where a block's scale lies, and one that keeps random codes near 0.05.
 SCALES = {T.IQ1_S: (0, 0.008), T.IQ2_XXS: (0, 6e-4), T.IQ2_XS: (0, 6e-4), T.IQ2_S: (0, 6e-4)}
 SCALES |= {T.IQ3_XXS: (0, 3e-4), T.IQ3_S: (0, 4e-4), T.IQ4_NL: (0, 8e-4), T.IQ4_XS: (0, 4e-5)}
@@ -47,17 +58,7 @@ def write_gguf(folder, name, d):
     kind = T[name.removeprefix("GGUF ")]
     torch.manual_seed(d.randrange(1 << 30))
     noise = np.random.default_rng(d.randrange(1 << 30))
-    config = transformers.LlamaConfig(
-        vocab_size=160,
-        hidden_size=256,
-        intermediate_size=512,
-        num_hidden_layers=2,
-        num_attention_heads=8,
-        num_key_value_heads=4,
-        max_position_embeddings=128,
-        tie_word_embeddings=False,
-        initializer_range=0.06,
-    )
+    config = transformers.LlamaConfig(**LLAMA | {"intermediate_size": 512})
     model = transformers.LlamaForCausalLM(config).eval()
     path = folder / "model.gguf"
     w = gguf.GGUFWriter(path, "llama")

@@ -18,24 +18,13 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers
-from encoded_gguf import GGUF_KINDS, write_gguf
+from encoded_gguf import GGUF_KINDS, LLAMA, write_gguf
 from encoded_words import WORDS
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 IDS = [5, 9, 20, 31, 44, 7, 5, 9, 60, 71, 12, 13]
 LIMIT = 3e-5
-LLAMA = dict(
-    vocab_size=160,
-    hidden_size=256,
-    intermediate_size=384,
-    num_hidden_layers=2,
-    num_attention_heads=8,
-    num_key_value_heads=4,
-    max_position_embeddings=128,
-    tie_word_embeddings=False,
-    initializer_range=0.06,
-)
 
 
 def scaled_floats(weight, blocks, dtype):

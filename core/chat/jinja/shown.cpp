@@ -47,23 +47,27 @@ void append_hex(std::string& out, const char* format, char32_t c) {
     out += buffer;
 }
 
-/// Appends a character as it stands inside repr() between quotes `quote`.
-void append_repr(char32_t c, char quote, std::string& out) {
+/// Returns how Python and JSON both write a character; null: otherwise.
+const char* shared_escape(char32_t c) {
     switch (c) {
         case '\n':
-            out += "\\n";
-            return;
+            return "\\n";
         case '\r':
-            out += "\\r";
-            return;
+            return "\\r";
         case '\t':
-            out += "\\t";
-            return;
+            return "\\t";
         case '\\':
-            out += "\\\\";
-            return;
+            return "\\\\";
         default:
-            break;
+            return nullptr;
+    }
+}
+
+/// Appends a character as it stands inside repr() between quotes `quote`.
+void append_repr(char32_t c, char quote, std::string& out) {
+    if (const char* escape = shared_escape(c)) {
+        out += escape;
+        return;
     }
     if (c == static_cast<unsigned char>(quote)) out += '\\';
     if (is_printable(c))
@@ -165,30 +169,10 @@ Text shown(Budget& budget, const Value& value) {
 namespace {
 
 void append_json(char32_t c, bool ascii, std::string& out) {
-    switch (c) {
-        case '"':
-            out += "\\\"";
-            return;
-        case '\\':
-            out += "\\\\";
-            return;
-        case '\n':
-            out += "\\n";
-            return;
-        case '\r':
-            out += "\\r";
-            return;
-        case '\t':
-            out += "\\t";
-            return;
-        case '\b':
-            out += "\\b";
-            return;
-        case '\f':
-            out += "\\f";
-            return;
-        default:
-            break;
+    const char* escape = c == '"' ? "\\\"" : c == '\b' ? "\\b" : c == '\f' ? "\\f" : shared_escape(c);
+    if (escape) {
+        out += escape;
+        return;
     }
     if (c < 0x20 || (ascii && c >= 0x7F && c < 0x10000)) {
         append_hex(out, "\\u%04x", c);
