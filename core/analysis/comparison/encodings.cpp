@@ -56,46 +56,29 @@ struct NamedMatrices {
 /// they go back together, with that rotation and their norms.
 constexpr const char* kRotated = "attn.W_Q W_K";
 
-class MatrixList {
-public:
-    /// `other`: the model with which matrices are exchanged.
-    MatrixList(const ModelConfig& c, ModelWeights& weights, const ModelConfig& other) {
-        add("", OwnedBy::model, {weights, weights.stacks.front()});
-        for (size_t s = 0; s < weights.stacks.size(); ++s) {
-            StackWeights& stack = weights.stacks[s];
-            const std::string of = weights.stacks.size() > 1 ? c.stacks[s].name + "." : "";
-            add(of, OwnedBy::stack, {weights, stack});
-            for (size_t l = 0; l < stack.layers.size(); ++l) {
-                const std::string at = c.stacks[s].name + "." + std::to_string(l) + ".";
-                LayerWeights& layer = stack.layers[l];
-                stack_ = narrow<int>(s);
-                layer_ = narrow<int>(l);
-                rotated_ = s < other.stacks.size() && l < other.stacks[s].layers.size() &&
-                           c.stacks[s].layers[l].attention.rope != other.stacks[s].layers[l].attention.rope;
-                add(at, OwnedBy::layer, {weights, stack, &layer});
-                for (ExpertWeights& expert : layer.experts)
-                    add(at, OwnedBy::expert, {weights, stack, &layer, &expert});
-            }
-        }
-    }
-    std::vector<NamedMatrices> list;
+using MatrixList = std::vector<NamedMatrices>;
 
-private:
-    void add(const std::string& at, OwnedBy owner, const TensorOwner& of) {
-        for (const SlotRow& row : slots()) {
-            const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&row.place);
-            const auto name = std::find_if(std::begin(kNames), std::end(kNames),
-                                           [&](const auto& known) { return known.first == row.slot; });
-            if (!place || row.owner != owner || name == std::end(kNames) || !(*place)(of)) continue;
-            const bool turned = rotated_ && (row.slot == Slot::q || row.slot == Slot::k);
-            const std::string full = at + (turned ? kRotated : name->second);
-            if (list.empty() || list.back().name != full) list.push_back({full, {}, stack_, layer_});
-            list.back().matrices.push_back(&(*place)(of));
-        }
-    }
-    int stack_ = 0, layer_ = -1;
-    bool rotated_ = false;
-};
+/// Lists the matrices of a model; `other`: the model with which they are exchanged.
+MatrixList matrices_by_name(const ModelConfig& c, ModelWeights& weights, const ModelConfig& other) {
+    const auto rotated = [&](int s, int l) {
+        return s < isize(other.stacks) && l < other.stacks[s].depth() &&
+               c.stacks[s].layers[l].attention.rope != other.stacks[s].layers[l].attention.rope;
+    };
+    MatrixList out;
+    each_matrix(weights, [&](Slot slot, Linear& w, int s, int l) {
+        const auto name = std::find_if(std::begin(kNames), std::end(kNames),
+                                       [&](const auto& known) { return known.first == slot; });
+        if (name == std::end(kNames) || !w) return;
+        const std::string of = l >= 0 ? c.stacks[s].name + "." + std::to_string(l) + "."
+                               : s >= 0 && c.stacks.size() > 1 ? c.stacks[s].name + "."
+                                                               : "";
+        const bool turned = l >= 0 && (slot == Slot::q || slot == Slot::k) && rotated(s, l);
+        const std::string full = of + (turned ? kRotated : name->second);
+        if (out.empty() || out.back().name != full) out.push_back({full, {}, s, l});
+        out.back().matrices.push_back(&w);
+    });
+    return out;
+}
 
 int64_t stored_bytes(const Linear& w) {
     return w.layout == WeightLayout::out_in ? w.out * w.dtype->size(w.in) : w.in * w.dtype->size(w.out);
@@ -117,7 +100,7 @@ bool same_matrices(const MatrixList& a, const MatrixList& b) {
         return std::equal(x.matrices.begin(), x.matrices.end(), y.matrices.begin(), y.matrices.end(),
                           same_size);
     };
-    return std::equal(a.list.begin(), a.list.end(), b.list.begin(), b.list.end(), same);
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
 Error not_one_model(const Model& exact, const Model& coded) {
@@ -125,18 +108,18 @@ Error not_one_model(const Model& exact, const Model& coded) {
             " are not two encodings of one model; name two files of the same one."};
 }
 
-/// Returns a copy of `coded` with these matrices of `exact`.
-std::shared_ptr<const Model> put_back(const Model& coded, ModelWeights& of_exact, const ModelConfig& config,
+/// Returns a copy of `coded` with the matrices `which` of `exact`, which `from` lists.
+std::shared_ptr<const Model> put_back(const Model& coded, const Model& exact, const MatrixList& from,
                                       size_t which) {
     auto out = std::make_shared<Model>(coded);
-    const MatrixList to(out->config, out->weights, config), from(config, of_exact, out->config);
-    const auto& [name, matrices, s, l] = to.list[which];
-    for (size_t i = 0; i < matrices.size(); ++i) *matrices[i] = *from.list[which].matrices[i];
+    const MatrixList to = matrices_by_name(out->config, out->weights, exact.config);
+    const auto& [name, matrices, s, l] = to[which];
+    for (size_t i = 0; i < matrices.size(); ++i) *matrices[i] = *from[which].matrices[i];
     if (!name.ends_with(kRotated)) return out;
-    out->config.stacks[s].layers[l].attention = config.stacks[s].layers[l].attention;
+    out->config.stacks[s].layers[l].attention = exact.config.stacks[s].layers[l].attention;
     AttentionWeights& self = out->weights.stacks[s].layers[l].self;
-    self.q_norm = of_exact.stacks[s].layers[l].self.q_norm;
-    self.k_norm = of_exact.stacks[s].layers[l].self.k_norm;
+    self.q_norm = exact.weights.stacks[s].layers[l].self.q_norm;
+    self.k_norm = exact.weights.stacks[s].layers[l].self.k_norm;
     return out;
 }
 
@@ -147,7 +130,8 @@ Result<EncodingCosts> encoding_costs(const std::shared_ptr<const Model>& exact,
                                      const std::string& metric, ThreadPool& pool, const CancelFlag* cancel,
                                      const std::function<void(int, int)>& seen) {
     ModelWeights of_exact = exact->weights, of_coded = coded->weights;
-    const MatrixList a(exact->config, of_exact, coded->config), b(coded->config, of_coded, exact->config);
+    const MatrixList a = matrices_by_name(exact->config, of_exact, coded->config),
+                     b = matrices_by_name(coded->config, of_coded, exact->config);
     if (!same_matrices(a, b) || !same_heads(exact->config, coded->config))
         return not_one_model(*exact, *coded);
     TRY(const auto own, run_trace(exact, request, pool, cancel));
@@ -158,13 +142,13 @@ Result<EncodingCosts> encoding_costs(const std::shared_ptr<const Model>& exact,
     out.exact = evaluate(out.metric, *own, *own, pool);
     out.coded = evaluate(out.metric, *now, *own, pool);
     TRY(out.patterns, head_distances(*own, *now, {AlignBy::position, {}}, pool, cancel));
-    for (size_t i = 0; i < a.list.size(); ++i) {
-        if (seen) seen(narrow<int>(i), isize(a.list));
-        const Linear &x = *a.list[i].matrices[0], &y = *b.list[i].matrices[0];
+    for (size_t i = 0; i < a.size(); ++i) {
+        if (seen) seen(narrow<int>(i), isize(a));
+        const Linear &x = *a[i].matrices[0], &y = *b[i].matrices[0];
         if (stored_alike(x, y)) continue;
-        TRY(const auto with, run_trace(put_back(*coded, of_exact, exact->config, i), request, pool, cancel));
-        MatrixCost cost{a.list[i].name, y.dtype->name, x.dtype->name};
-        for (const Linear* w : b.list[i].matrices) cost.bytes += stored_bytes(*w);
+        TRY(const auto with, run_trace(put_back(*coded, *exact, a, i), request, pool, cancel));
+        MatrixCost cost{a[i].name, y.dtype->name, x.dtype->name};
+        for (const Linear* w : b[i].matrices) cost.bytes += stored_bytes(*w);
         cost.cost = out.coded.value - evaluate(out.metric, *with, *own, pool).value;
         out.matrices.push_back(cost);
     }

@@ -181,26 +181,34 @@ const SlotRow kLaterSlots[] = {
 
 std::span<const SlotRow> later_slots() { return kLaterSlots; }
 
+void each_matrix(ModelWeights& weights, const SeeMatrix& see) {
+    const auto add = [&](OwnedBy owner, const TensorOwner& of, int stack, int layer) {
+        for (const SlotRow& row : slots())
+            if (const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&row.place);
+                place && row.owner == owner)
+                see(row.slot, (*place)(of), stack, layer);
+    };
+    add(OwnedBy::model, {weights, weights.stacks.front()}, -1, -1);
+    for (int s = 0; s < isize(weights.stacks); ++s) {
+        StackWeights& stack = weights.stacks[s];
+        add(OwnedBy::stack, {weights, stack}, s, -1);
+        for (int l = 0; l < isize(stack.layers); ++l) {
+            LayerWeights& layer = stack.layers[l];
+            add(OwnedBy::layer, {weights, stack, &layer}, s, l);
+            for (ExpertWeights& expert : layer.experts)
+                add(OwnedBy::expert, {weights, stack, &layer, &expert}, s, l);
+        }
+    }
+}
+
 std::vector<Linear*> matrices_of(ModelWeights& weights, bool tables) {
     constexpr Slot kTables[] = {
         Slot::token_embedding, Slot::position_embedding, Slot::type_embedding, Slot::relative_embedding,
         Slot::relative_key,    Slot::relative_query,     Slot::layer_table,    Slot::contact};
     std::vector<Linear*> out;
-    const auto add = [&](OwnedBy owner, const TensorOwner& of) {
-        for (const SlotRow& row : slots())
-            if (const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&row.place);
-                place && row.owner == owner && (tables || !contains(kTables, row.slot)))
-                out.push_back(&(*place)(of));
-    };
-    add(OwnedBy::model, {weights, weights.stacks.front()});
-    for (StackWeights& stack : weights.stacks) {
-        add(OwnedBy::stack, {weights, stack});
-        for (LayerWeights& layer : stack.layers) {
-            add(OwnedBy::layer, {weights, stack, &layer});
-            for (ExpertWeights& expert : layer.experts)
-                add(OwnedBy::expert, {weights, stack, &layer, &expert});
-        }
-    }
+    each_matrix(weights, [&](Slot slot, Linear& w, int, int) {
+        if (tables || !contains(kTables, slot)) out.push_back(&w);
+    });
     return out;
 }
 

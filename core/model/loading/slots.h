@@ -2,6 +2,7 @@
 // bound to. Binding, packing and counts read this table.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <variant>
 
@@ -154,7 +155,11 @@ std::span<const SlotRow> slots();
 std::span<const SlotRow> later_slots();
 const SlotRow& slot_row(Slot slot);
 
-/// Lists the matrices that multiply rows of x, for packing; tables are read by the row.
+/// Calls see(slot, matrix, stack, layer) for each place of a matrix; −1: of the model, of a stack.
+using SeeMatrix = std::function<void(Slot slot, Linear& w, int stack, int layer)>;
+void each_matrix(ModelWeights& weights, const SeeMatrix& see);
+
+/// Lists the matrices that multiply rows of x, for packing; with `tables` also those read by the row.
 std::vector<Linear*> matrices_of(ModelWeights& weights, bool tables = false);
 
 }  // namespace headlight
