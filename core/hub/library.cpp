@@ -54,8 +54,7 @@ void find_hugging_face(Found& out) {
         std::error_code ignored;
         const bool is_model =
             fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
-        if (is_model) out.push_back(found(name, snapshot, "Hugging Face cache"));
-        if (is_adapter(snapshot)) out.push_back(found(name, snapshot, "Hugging Face cache"));
+        if (is_model || is_adapter(snapshot)) out.push_back(found(name, snapshot, "Hugging Face cache"));
         for (const fs::path& file : entries(snapshot)) add_gguf(out, file, "Hugging Face cache");
     }
 }
@@ -294,7 +293,8 @@ Result<std::shared_ptr<const Model>> open_adapted(const AdaptedModel& wanted, co
     if (!path) return path.error();
     const bool same =
         open && open->adapter && open->path == *path && open->adapter->info().folder == wanted.adapter;
-    if (same && open->adapter->unchanged()) return open->at_strength(wanted.strength);
+    if (same && open->adapter->unchanged() && open->store->check_unchanged())
+        return open->at_strength(wanted.strength);
     return Model::open(*path, cancel, progress, model_name(*path),
                        std::make_shared<Adapter>(std::move(adapter)));
 }

@@ -195,7 +195,7 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     TRY(model->weights, std::move(bound));
     say_what_is_stored(model->config, model->weights);
     TRY_STATUS(keep_adapter(*model, adapter));
-    TRY_STATUS(steps.begin("projecting the positions"));
+    if (model->weights.stacks.front().relative_embedding) TRY_STATUS(steps.begin("projecting the positions"));
     TRY_STATUS(project_positions(*model));
     model->packed = std::make_shared<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store->check_unchanged());

@@ -17,18 +17,12 @@ namespace {
 
 constexpr int64_t kMaxRank = 1 << 14;
 
-/// Names the keys whose effect no pass computes, and the value by which they have none.
-struct NeutralKey {
-    const char* key;
-    Json neutral;
-};
-
 /// Returns a number of each module by the end of its name.
 Result<std::map<std::string, double>> read_pattern(const Json& root, const char* key,
                                                    const std::string& file) {
     std::map<std::string, double> out;
-    const auto found = root.find(key);
-    if (found == root.end() || found->is_null()) return out;
+    const Json* const found = json_find(root, or_null(key));
+    if (!found) return out;
     const Error wrong{file + ": \"" + key + "\" must map names of modules to positive numbers; save the " +
                       "adapter with a current peft."};
     if (!found->is_object()) return wrong;
@@ -52,28 +46,19 @@ double of_module(const std::map<std::string, double>& pattern, const std::string
 }
 
 Result<double> positive_number(const Json& root, const char* key, double usual, const std::string& file) {
-    const auto found = root.find(key);
-    if (found == root.end() || found->is_null()) return usual;
+    const Json* const found = json_find(root, or_null(key));
+    if (!found) return usual;
     if (found->is_number() && std::isfinite(found->get<double>()) && found->get<double>() > 0)
         return found->get<double>();
     return Error{file + ": \"" + key + "\" must be a positive number; correct the file."};
 }
 
-Result<bool> flag(const Json& root, const char* key, const std::string& file) {
-    const auto found = root.find(key);
-    if (found == root.end() || found->is_null()) return false;
-    if (found->is_boolean()) return found->get<bool>();
-    return Error{file + ": \"" + key + "\" must be true or false; correct the file."};
-}
-
 /// Fails if a key says what no pass computes.
 Status check_neutral(const Json& root, const std::string& file) {
-    const NeutralKey keys[] = {
-        {"layer_replication", nullptr}, {"target_parameters", nullptr}, {"alora_invocation_tokens", nullptr},
-        {"arrow_config", nullptr},      {"use_qalora", false},          {"lora_bias", false}};
-    for (const auto& [key, neutral] : keys) {
-        const auto found = root.find(key);
-        if (found == root.end() || found->is_null() || *found == neutral || found->empty()) continue;
+    for (const char* key : {"layer_replication", "target_parameters", "alora_invocation_tokens",
+                            "arrow_config", "use_qalora", "lora_bias"}) {
+        const Json* const found = json_find(root, or_null(key));
+        if (!found || *found == false || found->empty()) continue;
         return Error{file + ": \"" + key + "\" changes the model in a way that is not computed; in Python, " +
                      "merge_and_unload() makes one model of both."};
     }
@@ -106,25 +91,22 @@ std::vector<float> lengths(const Linear& w) {
 
 Result<AdapterConfig> parse_adapter_config(const Json& root, const std::string& file) {
     if (!root.is_object()) return Error{file + " is no JSON object; save the adapter again."};
-    const auto text = [&](const char* key) {
-        const auto found = root.find(key);
-        return found != root.end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
-    if (const std::string type = text("peft_type"); type != "LORA")
+    TRY(const std::string type, json_string(root, or_null("peft_type"), "", file));
+    if (type != "LORA")
         return Error{file + ": adapters of the type " + in_quotes(type) +
                      " are not computed, only LORA; in Python, merge_and_unload() makes one model of both, " +
                      "where the type can."};
     TRY_STATUS(check_neutral(root, file));
     AdapterConfig out;
-    out.base = text("base_model_name_or_path");
+    TRY(out.base, json_string(root, or_null("base_model_name_or_path"), "", file));
     TRY(const double rank, positive_number(root, "r", 8, file));
     if (rank != std::floor(rank) || rank > double(kMaxRank))
         return Error{file + ": \"r\" must be a whole number up to " + std::to_string(kMaxRank) +
                      "; correct the file."};
     out.rank = int64_t(rank);
     TRY(out.alpha, positive_number(root, "lora_alpha", 8, file));
-    TRY(out.root, flag(root, "use_rslora", file));
-    TRY(out.magnitudes, flag(root, "use_dora", file));
+    TRY(out.root, json_boolean(root, or_null("use_rslora"), false, file));
+    TRY(out.magnitudes, json_boolean(root, or_null("use_dora"), false, file));
     TRY(out.ranks, read_pattern(root, "rank_pattern", file));
     TRY(out.alphas, read_pattern(root, "alpha_pattern", file));
     return out;
@@ -150,8 +132,8 @@ std::string adapter_name(const fs::path& folder, float strength) {
 
 bool is_adapter(const fs::path& folder) {
     std::error_code ignored;
-    return fs::exists(folder / "adapter_config.json", ignored) &&
-           !fs::exists(folder / "config.json", ignored);
+    const auto has = [&](const char* file) { return fs::exists(folder / file, ignored); };
+    return has("adapter_config.json") && !has("model.safetensors") && !has("model.safetensors.index.json");
 }
 
 Result<Adapter> Adapter::open(const fs::path& folder, float strength) {
@@ -167,10 +149,8 @@ Result<Adapter> Adapter::open(const fs::path& folder, float strength) {
     TRY(Safetensors file, open_safetensors(folder / "adapter_model.safetensors"));
     out.file_ = file.file;
     for (auto& [stored, tensor] : file.tensors) {
-        std::string name = stored;
-        if (name.starts_with("base_model.model."))
-            name = name.substr(std::string("base_model.model.").size());
-        out.tensors_[name] = tensor;
+        constexpr std::string_view kPrefix = "base_model.model.";
+        out.tensors_[stored.starts_with(kPrefix) ? stored.substr(kPrefix.size()) : stored] = tensor;
     }
     for (const auto& [name, tensor] : out.tensors_) {
         std::string module = name;
@@ -192,7 +172,7 @@ Result<Adapter> Adapter::open(const fs::path& folder, float strength) {
 }
 
 AdapterInfo Adapter::info() const {
-    AdapterInfo out{folder_, printable(folder_.filename().string()), config_.base, strength_, 0, 0};
+    AdapterInfo out{folder_, own_name(folder_), config_.base, strength_, 0, 0};
     for (const LowRank& own : added_) out.rank = std::max(out.rank, own.rank);
     out.matrices = isize(added_);
     return out;
@@ -285,10 +265,10 @@ std::shared_ptr<Adapter> Adapter::at_strength(float strength) const {
 }
 
 const LowRank* Adapter::in_place_of(const Adapter& other, const LowRank* of) const {
-    for (size_t i = 0; i < added_.size(); ++i)
-        if (&other.added_[i] == of) return &added_[i];
-    HEADLIGHT_CHECK(false);
-    return nullptr;
+    size_t i = 0;
+    while (i < other.added_.size() && &other.added_[i] != of) ++i;
+    HEADLIGHT_CHECK(i < added_.size());
+    return &added_[i];
 }
 
 Status Adapter::finish() const {

@@ -231,7 +231,8 @@ void WeightStore::adapt(std::shared_ptr<Adapter> adapter) {
 
 Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
     TRY(Linear w, stored_matrix(name, in, out, layout));
-    for (const std::string& prefix : adapter_ ? prefixes_ : std::vector<std::string>{})
+    if (!adapter_) return w;
+    for (const std::string& prefix : prefixes_)
         TRY_STATUS(adapter_->attach(prefix + name.substr(0, name.rfind(".weight")), w));
     return w;
 }
