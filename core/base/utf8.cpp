@@ -51,6 +51,16 @@ size_t count_code_points(std::string_view text) {
     return count;
 }
 
+std::vector<size_t> code_point_starts(std::string_view text) {
+    std::vector<size_t> out;
+    for (size_t at = 0; at < text.size();) {
+        out.push_back(at);
+        at += static_cast<size_t>(decode_utf8(text, at).length);
+    }
+    out.push_back(text.size());
+    return out;
+}
+
 bool is_white_space(char32_t c) {
     return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||

@@ -26,6 +26,9 @@ std::string valid_utf8(std::string_view text);
 
 size_t count_code_points(std::string_view text);
 
+/// Returns the byte at which each code point begins, and the end.
+std::vector<size_t> code_point_starts(std::string_view text);
+
 /// Tests Unicode's White_Space property.
 bool is_white_space(char32_t value);
 

@@ -148,6 +148,12 @@ std::tm local_time() {
     return out;
 }
 
+std::string role_of_message(const ChatJson& messages, int message) {
+    const ChatJson& of = messages[static_cast<size_t>(message)];
+    const auto role = of.find("role");
+    return role != of.end() && role->is_string() ? role->get<std::string>() : "message";
+}
+
 Status check_messages(const ChatJson& messages, const std::string& name) {
     if (!messages.is_array() || messages.empty())
         return Error{name +

@@ -38,7 +38,8 @@ struct ChatStretch {
     size_t begin = 0, end = 0;
     int message = -1;  // −1: none; what is written for a message belongs to it
     std::string field;  // "content", "reasoning_content", "tool_calls", "role", …; "tools", …; "": template
-    bool thinking = false;  // a message's reasoning, or what its content has between <think> and </think>
+    bool thinking =
+        false;  // a message's reasoning, or what its content has between <think> and </think> or the like
     bool operator==(const ChatStretch&) const = default;
     bool is_template() const { return field.empty(); }
 };
@@ -69,6 +70,9 @@ private:
     std::shared_ptr<const jinja::Program> program_;
     std::string name_, text_;
 };
+
+/// Returns the role of a message; "message": it has none.
+std::string role_of_message(const ChatJson& messages, int message);
 
 /// Checks that a value is a list of messages that a template can read; messages call it `name`.
 Status check_messages(const ChatJson& messages, const std::string& name);

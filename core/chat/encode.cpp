@@ -4,36 +4,12 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "chat/stretches.h"
 #include "io/json.h"
 
 namespace headlight {
 
 namespace {
-
-/// Returns the first byte of each code point, and the end.
-std::vector<size_t> starts_of(std::string_view text) {
-    std::vector<size_t> out;
-    for (size_t at = 0; at < text.size();) {
-        out.push_back(at);
-        at += static_cast<size_t>(decode_utf8(text, at).length);
-    }
-    out.push_back(text.size());
-    return out;
-}
-
-/// Returns the stretch that has most of bytes [begin, end), the first of several.
-int stretch_of(const std::vector<ChatStretch>& all, size_t begin, size_t end) {
-    auto s = std::upper_bound(all.begin(), all.end(), begin,
-                              [](size_t at, const ChatStretch& stretch) { return at < stretch.end; });
-    int best = -1;
-    size_t most = 0;
-    for (; s != all.end() && s->begin < end; ++s) {
-        const size_t shared = std::min(end, s->end) - std::max(begin, s->begin);
-        if (shared > most) best = static_cast<int>(s - all.begin());
-        most = std::max(most, shared);
-    }
-    return best;
-}
 
 Result<bool> flag_of(const ChatJson& root, const char* key, bool fallback, const std::string& name) {
     const auto found = root.find(key);
@@ -76,7 +52,7 @@ Status take_lists(const ChatJson& root, const std::string& name, ChatOptions& ou
 Result<ChatTokens> encode_chat(const Tokenizer& tokenizer, const RenderedChat& chat) {
     ChatTokens out;
     TRY(out.encoding, tokenizer.encode(chat.text, false));
-    const std::vector<size_t> starts = starts_of(chat.text);
+    const std::vector<size_t> starts = code_point_starts(chat.text);
     for (const Span& span : out.encoding.offsets) {
         const auto byte = [&](int at) {
             return starts[std::min(static_cast<size_t>(at), starts.size() - 1)];
@@ -89,9 +65,7 @@ Result<ChatTokens> encode_chat(const Tokenizer& tokenizer, const RenderedChat& c
 std::string role_of(const ChatStretch& s, const ChatJson& messages, const RenderedChat& chat) {
     if (s.thinking) return "thinking";
     if (s.message < 0) return s.begin >= chat.prompt ? "assistant" : (s.is_template() ? "template" : s.field);
-    const auto& message = messages[static_cast<size_t>(s.message)];
-    const auto role = message.find("role");
-    return role != message.end() && role->is_string() ? role->get<std::string>() : "message";
+    return role_of_message(messages, s.message);
 }
 
 Result<ChatRequest> parse_chat(std::string_view json, const std::string& name) {

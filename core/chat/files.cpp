@@ -94,10 +94,10 @@ Result<ChatTemplate> ChatTemplates::choose(bool tools, const std::string& name) 
                  shortened(names) + "."};
 }
 
-Result<ChatTemplates> read_chat_templates(const fs::path& path) {
+Result<ChatTemplates> read_chat_templates(const TokenizerFolder& folder) {
+    const fs::path& path = folder.path;
     ChatTemplates out;
     out.model = display_path(path);
-    TRY(const TokenizerFolder folder, read_tokenizer_folder(path));
     out.special_tokens = special_tokens_of(folder);
     TRY_STATUS(add_files(path, out));
     const Json* described = json_find(folder.config, or_null("chat_template"));
@@ -140,10 +140,12 @@ Result<ChatTemplates> open_chat_templates(const fs::path& model) {
         TRY(const Gguf file, open_gguf(gguf_part_paths(model)[0]));
         return gguf_chat_templates(file, display_path(model));
     }
-    TRY(ChatTemplates out, read_chat_templates(model));
+    TRY(const TokenizerFolder folder, read_tokenizer_folder(model));
+    TRY(ChatTemplates out, read_chat_templates(folder));
     const fs::path full = fs::weakly_canonical(model, ignored);
     if (!out.all.empty() || !full.filename().string().starts_with("checkpoint-")) return out;
-    return read_chat_templates(full.parent_path());
+    TRY(const TokenizerFolder run, read_tokenizer_folder(full.parent_path()));
+    return read_chat_templates(run);
 }
 
 }  // namespace headlight

@@ -8,6 +8,7 @@
 
 #include "chat/chat_template.h"
 #include "io/gguf.h"
+#include "tokenizer/folder.h"
 
 namespace headlight {
 
@@ -30,7 +31,7 @@ struct ChatTemplates {
 
 /// Reads chat_template.jinja and additional_chat_templates/, else tokenizer_config.json, else
 /// chat_template.json, as transformers does.
-Result<ChatTemplates> read_chat_templates(const std::filesystem::path& folder);
+Result<ChatTemplates> read_chat_templates(const TokenizerFolder& folder);
 
 /// Reads tokenizer.chat_template and tokenizer.chat_template.NAME.
 Result<ChatTemplates> gguf_chat_templates(const Gguf& file, const std::string& name);

@@ -1,6 +1,9 @@
 #include "chat/stretches.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <tuple>
 
 namespace headlight {
 
@@ -39,6 +42,39 @@ void attach_template(std::vector<ChatStretch>& all) {
     }
 }
 
+/// Lists what models write around their thinking: Qwen and DeepSeek, Mistral, gpt-oss, Gemma, Cohere,
+/// Seed-OSS.
+struct ThinkingTags {
+    std::string_view open, close;
+};
+constexpr ThinkingTags kThinkingTags[] = {{"<think>", "</think>"},
+                                          {"[THINK]", "[/THINK]"},
+                                          {"<|channel|>analysis<|message|>", "<|end|>"},
+                                          {"<|channel>thought", "<channel|>"},
+                                          {"<|START_THINKING|>", "<|END_THINKING|>"},
+                                          {"<seed:think>", "</seed:think>"}};
+
+/// Is bytes [begin, end) between tags.
+struct Thinking {
+    size_t begin, end;
+};
+
+/// Finds the first tag that opens in bytes [begin, end), and where it closes: at the latest at the text's
+/// end.
+std::optional<Thinking> first_thinking(std::string_view text, size_t begin, size_t end) {
+    std::optional<Thinking> out;
+    size_t first = end;
+    for (const ThinkingTags& tags : kThinkingTags) {
+        const size_t at =
+            text.substr(0, std::min(text.size(), end + tags.open.size())).find(tags.open, begin);
+        if (at >= first) continue;
+        first = at;
+        const size_t from = at + tags.open.size();
+        out = Thinking{from, std::min(text.find(tags.close, from), text.size())};
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<ChatStretch> chat_stretches(size_t size, const std::vector<jinja::Run>& runs,
@@ -57,25 +93,39 @@ std::vector<ChatStretch> chat_stretches(size_t size, const std::vector<jinja::Ru
     return out;
 }
 
+int stretch_of(const std::vector<ChatStretch>& all, size_t begin, size_t end) {
+    auto s = std::upper_bound(all.begin(), all.end(), begin,
+                              [](size_t at, const ChatStretch& stretch) { return at < stretch.end; });
+    int best = -1;
+    size_t most = 0;
+    for (; s != all.end() && s->begin < end; ++s) {
+        const size_t shared = std::min(end, s->end) - std::max(begin, s->begin);
+        if (shared > most) best = static_cast<int>(s - all.begin());
+        most = std::max(most, shared);
+    }
+    return best;
+}
+
+std::pair<size_t, size_t> with_thinking_tags(std::string_view text, size_t begin, size_t end) {
+    for (const ThinkingTags& tags : kThinkingTags) {
+        if (!text.substr(0, begin).ends_with(tags.open)) continue;
+        return {begin - tags.open.size(),
+                end + (text.substr(end).starts_with(tags.close) ? tags.close.size() : 0)};
+    }
+    return {begin, end};
+}
+
 void mark_thinking(RenderedChat& chat) {
-    constexpr std::string_view open = "<think>", close = "</think>";
-    const std::string_view text = chat.text;
     std::vector<ChatStretch> out;
     int message = -1;
-    size_t from = text.npos, to = 0;  // of the thinking of this message
+    std::optional<Thinking> of;  // the first of this message
     for (const ChatStretch& s : chat.stretches) {
-        if (s.message != message) {
-            message = s.message;
-            from = text.npos;
-            to = 0;
-        }
-        for (size_t at = text.find(open, s.begin); at < s.end && from == text.npos; at = text.npos) {
-            from = at + open.size();
-            to = std::min(text.find(close, from), text.size());
-        }
-        const bool cuts = s.field == "content" && from != text.npos;
-        const size_t begin = cuts ? std::clamp(from, s.begin, s.end) : s.end;
-        const size_t end = cuts ? std::clamp(to, begin, s.end) : s.end;
+        if (s.message != message) of.reset();
+        message = s.message;
+        if (!of) of = first_thinking(chat.text, s.begin, s.end);
+        const bool cuts = s.field == "content" && of;
+        const size_t begin = cuts ? std::clamp(of->begin, s.begin, s.end) : s.end;
+        const size_t end = cuts ? std::clamp(of->end, begin, s.end) : s.end;
         for (const auto& [first, last, thinks] :
              {std::tuple{s.begin, begin, false}, {begin, end, true}, {end, s.end, false}}) {
             ChatStretch part = s;

@@ -17,7 +17,13 @@ struct ChatSource {
 std::vector<ChatStretch> chat_stretches(size_t size, const std::vector<jinja::Run>& runs,
                                         const std::vector<ChatSource>& sources);
 
-/// Marks what the messages' contents have between <think> and </think>, cutting stretches there.
+/// Returns the stretch that has most of bytes [begin, end), the first of several, or −1.
+int stretch_of(const std::vector<ChatStretch>& all, size_t begin, size_t end);
+
+/// Returns bytes [begin, end) with the tags around them that enclose thinking.
+std::pair<size_t, size_t> with_thinking_tags(std::string_view text, size_t begin, size_t end);
+
+/// Marks what the messages' contents have between tags such as <think> and </think>, cutting stretches there.
 void mark_thinking(RenderedChat& chat);
 
 }  // namespace headlight

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/quoted.h"
+#include "chat/files.h"
 #include "io/gguf_parts.h"
 #include "model/families.h"
 #include "model/loading/config.h"
@@ -14,6 +15,7 @@
 #include "model/loading/slots.h"
 #include "model/mixers/disentangled.h"
 #include "tokenizer/files.h"
+#include "tokenizer/folder.h"
 #include "tokenizer/gguf_tokenizer.h"
 
 namespace headlight {
@@ -89,12 +91,21 @@ int mask_of(const Tokenizer& tokenizer) {
     return -1;
 }
 
+/// Keeps a model's chat templates, or why they cannot be read.
+void keep_chat(Model& model, Result<ChatTemplates> read) {
+    if (read)
+        model.chat = std::make_shared<const ChatTemplates>(*std::move(read));
+    else
+        model.chat = read.error();
+}
+
 Status fill_from_gguf(Model& model, const fs::path& path, OpeningSteps& steps) {
     const std::string name = display_path(path);
     TRY(GgufModel parts, open_gguf_model(path));
     TRY(model.config, gguf_config(parts.whole, name));
     TRY_STATUS(steps.begin("reading the tokenizer"));
     model.tokenizer = gguf_tokenizer(parts.whole, name);
+    keep_chat(model, gguf_chat_templates(parts.whole, name));
     *model.store = WeightStore::of_files(std::move(parts.files), name, true);
     return success();
 }
@@ -107,7 +118,14 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     TRY(*model.store, WeightStore::open(folder));
     if (model.config.can.read_image) return success();
     TRY_STATUS(steps.begin("reading the tokenizer"));
-    auto files = open_tokenizer_files(tokenizer_folder(folder));
+    const auto described = read_tokenizer_folder(tokenizer_folder(folder));
+    if (!described) {
+        model.tokenizer = described.error();
+        model.chat = described.error();
+        return success();
+    }
+    keep_chat(model, read_chat_templates(*described));
+    auto files = open_tokenizer_files(*described);
     if (!files) {
         model.tokenizer = files.error();
         return success();

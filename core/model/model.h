@@ -22,6 +22,7 @@
 namespace headlight {
 
 struct AttentionRule;  // model/attention.h
+struct ChatTemplates;  // chat/files.h
 struct LayerRules;
 
 // ---- Weights: pointers into the store
@@ -200,6 +201,8 @@ struct Model {
     std::shared_ptr<const Adapter> adapter;  // what is added to matrices of `weights`; null: nothing
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
     Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian's, for the target
+
+    Result<std::shared_ptr<const ChatTemplates>> chat = Error{"No tokenizer was opened."};  // may have none
 
     /// Opens a Hugging Face folder (or a sentence-transformers folder) or a GGUF file; hub/library.h finds
     /// them by name. A missing or broken tokenizer is not an error yet: ids work without one. Reads `cancel`

@@ -143,14 +143,18 @@ Result<TokenizerPair> open_as(const TokenizerFolder& folder, const std::string& 
 
 }  // namespace
 
-Result<TokenizerPair> open_tokenizer_files(const fs::path& path) {
-    TRY(const TokenizerFolder folder, read_tokenizer_folder(path));
+Result<TokenizerPair> open_tokenizer_files(const TokenizerFolder& folder) {
     const bool described = folder.has("tokenizer.json");
     if (!described && folder.has("source.spm") && folder.has("target.spm") && folder.has("vocab.json"))
         return open_marian(folder);
     const std::string name = choose_class(folder);
     if (!name.empty() || described) return open_as(folder, name);
     return open_by_files(folder);
+}
+
+Result<TokenizerPair> open_tokenizer_files(const fs::path& path) {
+    TRY(const TokenizerFolder folder, read_tokenizer_folder(path));
+    return open_tokenizer_files(folder);
 }
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "tokenizer/folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace headlight {
@@ -17,6 +18,7 @@ struct TokenizerPair {
 /// vocab.json and merges.txt; or vocab.txt. Reads them as the class that AutoTokenizer of transformers 5
 /// chooses, with the tokens of tokenizer_config.json, special_tokens_map.json and added_tokens.json. Refuses
 /// a class that Headlight does not implement by its name, unless tokenizer.json describes it.
+Result<TokenizerPair> open_tokenizer_files(const TokenizerFolder& folder);
 Result<TokenizerPair> open_tokenizer_files(const std::filesystem::path& folder);
 
 }  // namespace headlight
