@@ -290,16 +290,19 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
         while (!typed.text.empty() && (typed.text.back() == '\n' || typed.text.back() == '\r'))
             typed.text.pop_back();
     }
-    if (!o.chat.empty()) {
-        TRY(ChatRequest chat, read_chat(o.chat));
-        TRY(const RenderedChat rendered, render_chat(model->path, std::move(chat)));
-        typed.text = rendered.text;
-    }
     if (!o.image.empty()) {
         TRY(RgbImage image, open_image(o.image));
         typed.image = std::make_shared<const RgbImage>(std::move(image));
     }
-    TRY(ModelInput input, encode_input(*model, typed, o.chat.empty()));  // a template writes them itself
+    ModelInput input;
+    if (o.chat.empty()) {
+        TRY(input, encode_input(*model, typed));
+    } else {
+        TRY(ChatRequest messages, read_chat(o.chat));
+        TRY(ChatInput chat, encode_chat_input(*model, std::move(messages)));
+        input = chat.input;
+        o.conversation = std::make_shared<const ChatInput>(std::move(chat));
+    }
     TRY_STATUS(check_sequences(*model, input.sequences));
     const auto kept = input.sequences[0].ids.size();
     if (input.tokens_in_all > kept && !o.quiet)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "chat/encode.h"
+#include "questions/chat_input.h"
 #include "model/input.h"
 #include "trace/trace.h"
 
@@ -22,6 +22,7 @@ struct InputOptions {
     TextInput typed;
     std::string text_file, mask = "own", image;
     std::string chat;                    // a file of messages instead of a text
+    mutable std::shared_ptr<const ChatInput> conversation;  // what was read of it
     const char* text_option = "--text";  // the option that gave the text
     std::string trace;                   // a trace file instead of a model and a text
     std::vector<std::string> ablate, changes;

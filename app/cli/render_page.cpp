@@ -89,6 +89,8 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
 
 /// Fails if the view needs a second run and has none, or one of another length.
 Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
+    if (o.view == "chat" && !o.input.conversation)
+        return Error{"--view chat shows a conversation: give a file of its messages as --chat."};
     if (o.view == "patch" && !runs.own && !runs.other)
         return Error{
             "--view patch shows what a clean run restores: give its text as --text-b, or a "
@@ -257,6 +259,11 @@ Status answer_page(const RenderOptions& o, const View& view, const std::shared_p
     const PictureRequest request{s.selection.block, s.selection.head, s.preferences.drop_sink,
                                  view.group ? view.group(s, trace->config()) : std::nullopt};
     TRY(RunAnswer answer, answer_for(runs, request, s.selection.locked, pool));
+    if (const auto& chat = o.input.conversation) {
+        auto sentence = std::make_shared<SentenceResult>(*answer.sentence);
+        sentence->chat = conversation_in(*trace->model, *chat, trace->output());
+        answer.sentence = std::move(sentence);
+    }
     return prepare_page(page, std::move(answer), pool);
 }
 

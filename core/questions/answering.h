@@ -14,6 +14,7 @@
 #include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "base/serial.h"
+#include "chat/conversation.h"
 #include "questions/questions.h"
 #include "trace/head_group.h"
 #include "trace/large_pattern.h"
@@ -81,6 +82,8 @@ struct SentenceResult {
     Serial serial;
     std::shared_ptr<const Model> model;
     std::string text, second;
+    std::string chat_asked;                        // the conversation it was asked for; "": a plain text
+    std::shared_ptr<const Conversation> chat;      // who wrote its tokens; null: a plain text
     Intervention intervention;                     // asked for with it
     GenerationAsked asked;                         // likewise
     std::shared_ptr<const WrittenText> written;    // null where the model writes nothing

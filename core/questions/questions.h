@@ -21,6 +21,7 @@
 #include "analysis/attention/score_origins.h"
 #include "analysis/attention/shown.h"
 #include "analysis/attention/steps.h"
+#include "analysis/attention/turns.h"
 #include "analysis/attribution/delta.h"
 #include "analysis/attribution/flow.h"
 #include "analysis/attribution/influence_map.h"
@@ -35,6 +36,7 @@
 #include "analysis/patching/patch_map.h"
 #include "analysis/prediction/experts.h"
 #include "analysis/prediction/lens.h"
+#include "analysis/prediction/own_answer.h"
 #include "analysis/prediction/token_choices.h"
 #include "learn/lessons/judge.h"
 #include "learn/page_request.h"
@@ -113,7 +115,9 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
 inline constexpr std::tuple kMeasured{MeasuredRow<ExplanationRequest, measure_explanation>{},
                                       MeasuredRow<InfluenceMapRequest, measure_influence_map>{},
                                       MeasuredRow<FirstScoresRequest, measure_token_scores<0>>{},
-                                      MeasuredRow<SecondScoresRequest, measure_token_scores<1>>{}};
+                                      MeasuredRow<SecondScoresRequest, measure_token_scores<1>>{},
+                                      MeasuredRow<TurnsRequest, measure_turns>{},
+                                      MeasuredRow<OwnAnswerRequest, measure_own_answer>{}};
 
 /// The table of questions: every question has one row.
 inline constexpr std::tuple kQuestions = std::tuple_cat(kAnswered, kMeasured);
