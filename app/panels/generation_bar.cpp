@@ -93,14 +93,14 @@ void play(const Scene& s) {
 /// Draws "Insert into text" and "Play" at the end of the line.
 void draw_play(Scene& s, Rect& line) {
     constexpr float kPlay = 72;
-    constexpr const char* kInsert = "Insert into text";
     Ui& ui = s.ui;
     if (ui.button("generation/play", take_right(line, kPlay, gap::small),
                   s.session.document.generation.playing ? "Pause" : "Play"))
         s.send("play");
     if (!s.model()->config.can.continue_text) return;
-    const Rect insert = take_right(line, ui.text.width(kBody, kInsert) + gap::wide, gap::small);
-    if (ui.button("generation/keep", insert, kInsert)) s.send("insert generated");
+    const char* keep = s.sentence()->chat ? "Keep the answer" : "Insert into text";
+    const Rect insert = take_right(line, ui.text.width(kBody, keep) + gap::wide, gap::small);
+    if (ui.button("generation/keep", insert, keep)) s.send("insert generated");
 }
 
 /// Draws one tick per step, and tokens below if they fit; always the current one.

@@ -11,6 +11,7 @@
 #include "parts/metric.h"
 #include "parts/result.h"
 #include "parts/text_entry.h"
+#include "session/conversation.h"
 #include "session/lesson.h"
 #include "views/doors.h"
 #include "views/views.h"
@@ -119,6 +120,34 @@ void draw_source_and_target(Scene& s, Rect r) {
     if (typed && ui.button("write", generate, "Generate")) s.send("second", "");
 }
 
+/// Draws "Text | Chat" at the left of the field, and what Enter does at its right.
+void draw_chat_field(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    const Document& d = s.session.document;
+    const std::vector<std::string> ways{"Text", "Chat"};
+    const float wide = ui.segments_width(ways);
+    const Rect place = take_left(r, wide, gap::small);
+    const Ui::Segments segments{
+        ways, {"A text, as it stands", "Messages, in the model’s chat template"}, d.chatting ? 1 : 0};
+    if (const int way = ui.segments("chat/way", place.x, place.middle_y(), segments);
+        way >= 0 && (way == 1) != d.chatting) {
+        s.send("chat", way == 1 ? "on" : "off");
+        if (way == 1) s.send("view chat");
+    }
+    if (!d.chatting) return draw_text_field(s, s.fields.sentence, "sentence", r, "Type a sentence");
+    const ChatDraft draft = draft_of(d);
+    const bool edits = draft.edited >= 0;
+    const std::string whose =
+        edits ? draft.role_at(draft.edited) + " " + std::to_string(draft.edited) : draft.role;
+    const std::string enter = edits ? "Enter keeps " + whose + ", Esc leaves it" : "Enter sends, as " + whose;
+    const float room = ui.text.width(kCaption, enter) + gap::medium;
+    if (r.w > 3 * room)
+        write(ui, take_right(r, room), kCaption, edits ? ui.colors->accent_text : ui.colors->t3, enter,
+              Flush::right);
+    draw_text_field(s, s.fields.sentence, "sentence", r,
+                    edits ? "An empty message" : "Write the next message");
+}
+
 /// Draws one field, or two if the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
     const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
@@ -130,6 +159,8 @@ void draw_fields(Scene& s, Rect r) {
         draw_text_field(s, s.fields.sentence, "sentence", first, "Type a sentence");
         return draw_text_field(s, s.fields.second, "second", r, "Second sentence");
     }
+    if (s.session.document.chatting || (s.model() && has_chat_template(*s.model())))
+        return draw_chat_field(s, r);
     draw_text_field(s, s.fields.sentence, "sentence", r,
                     can.read_image ? "Path of an image, or drop one onto the window" : "Type a sentence");
 }

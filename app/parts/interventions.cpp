@@ -7,12 +7,17 @@
 
 #include "io/json.h"
 #include "parts/intervention_rules.h"
+#include "session/conversation.h"
 
 namespace headlight {
 
 void Painting::visit(FieldVisitor& v) { v.report("brush", static_cast<int>(brush)); }
 
 std::string change_text(const Scene& s, const Change& c) {
+    if (const Conversation* chat = s.sentence()->chat.get(); chat && c.kind == ChangeKind::mask)
+        for (int turn = 0; turn < isize(chat->turns); ++turn)
+            if (mask_of_turn(*chat, turn) == std::vector{c})
+                return chat->turns[size_t(turn)].role + " " + std::to_string(turn) + " masked";
     return change_label(s.model()->config, c, {s.query_labels(), s.key_labels()});
 }
 

@@ -4,12 +4,14 @@
 
 #include "base/check.h"
 #include "base/quoted.h"
+#include "session/conversation.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr TextName kTexts[] = {TextName::sentence, TextName::second, TextName::other, TextName::picture};
+constexpr TextName kTexts[] = {TextName::sentence, TextName::second, TextName::other, TextName::picture,
+                               TextName::conversation};
 
 /// Resets a metric that does not fit the model to the default.
 ChosenMetric metric_of(const std::string& name, const Model& model, std::string& notice) {
@@ -24,10 +26,10 @@ ChosenMetric metric_of(const std::string& name, const Model& model, std::string&
 void put_forced(Document& d, const ModelChanges& kept, const ModelConfig& config) {
     GenerationState& g = d.generation;
     const int vocab = config.stacks.back().vocab;
-    const bool fits = kept.forced_for == d.text &&
+    const bool fits = kept.forced_for == text_read(d) &&
                       std::all_of(kept.forced.begin(), kept.forced.end(), [&](int id) { return id < vocab; });
     g.forced = fits ? kept.forced : std::vector<int>();
-    g.forced_for = d.text;
+    g.forced_for = text_read(d);
     g.playing = false;
 }
 
@@ -56,6 +58,7 @@ void put_document(Session& session, Session&& from) {
 void put_slide(Session& session, Session&& from, const Model& model) {
     Document &d = session.document, &kept = from.document;
     const HistoryGroup one_step(d.history);
+    d.chatting = kept.chatting;
     for (const TextName name : kTexts) d.put_text(name, kept.named(name));
     d.compare(kept.comparison);
     d.intervene(intervention_of(kept.changes(), model.config, session.notice));

@@ -16,6 +16,8 @@ std::string& Document::named(TextName name) {
             return comparison.text;
         case TextName::picture:
             return picture;
+        case TextName::conversation:
+            return conversation;
         case TextName::sentence:
             break;
     }

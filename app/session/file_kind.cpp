@@ -5,6 +5,7 @@
 #include "analysis/corpus/dossier.h"
 #include "base/utf8.h"
 #include "learn/lessons/lesson.h"
+#include "session/conversation.h"
 #include "session/dropped_text.h"
 #include "session/samples.h"
 #include "session/workspace.h"
@@ -28,7 +29,8 @@ FileKind kind_of_file(const std::string& path) {
     if (is_workspace(path)) return FileKind::workspace;
     if (lessons::is_lesson(path)) return FileKind::lesson;
     if (ending == ".jsonl") return FileKind::corpus;
-    if (ending == ".json") return is_dossier(path) ? FileKind::corpus : FileKind::config;
+    if (ending == ".json")
+        return is_dossier(path) ? FileKind::corpus : is_chat_file(path) ? FileKind::chat : FileKind::config;
     if (names_text_file(path)) return FileKind::text;
     return names_picture(path) ? FileKind::picture : FileKind::model;
 }

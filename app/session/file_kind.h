@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-enum class FileKind { workspace, lesson, corpus, config, text, picture, model };
+enum class FileKind { workspace, lesson, corpus, config, text, chat, picture, model };
 
 /// Decides by extension, and a .json by its content; anything else is taken for a model.
 FileKind kind_of_file(const std::string& path);

@@ -20,7 +20,8 @@ struct Session;
 struct Trial;  // session/commands/try_out.h
 
 /// The texts of the window. The sentence, or the image path of a vision model, is in the first field.
-enum class TextName { sentence, second, other, picture };
+/// The conversation has no field: it is messages in JSON (session/conversation.h).
+enum class TextName { sentence, second, other, picture, conversation };
 
 /// Replaces bytes [at, at + removed.size()) of a text by `inserted`.
 struct TextEdit {

@@ -8,6 +8,7 @@
 #include "hub/adapted.h"
 #include "io/json.h"
 #include "session/commands/word_parsers.h"
+#include "session/conversation.h"
 
 namespace headlight {
 
@@ -123,13 +124,16 @@ void visit(Document& d, FieldVisitor& v) {
     v.text("text", d.text);
     v.text("second", d.second);
     v.text("picture", d.picture);
+    v.flag("chat", d.chatting);
+    v.text("conversation", d.conversation);
     ModelChanges& own = d.changes();
     v.text("mask", own.mask);
     v.list("changes", own.changes, kMaxChanges);
     visit_metric(own.metric, v);
-    if (own.forced_for != d.text) own.forced.clear();
+    const std::string read = text_read(d);
+    if (own.forced_for != read) own.forced.clear();
     visit_ids("written_forced", own.forced, v);
-    own.forced_for = d.text;
+    own.forced_for = read;
     visit_other_models(d, v);
     v.list("slides", d.slides, kMaxSlides);
 }
@@ -205,9 +209,10 @@ void visit_workspace(Session& session, FieldVisitor& v) {
     visit(session.selection, v);
     visit(session.document.comparison, v);
     GenerationState& g = session.document.generation;
-    if (g.forced_for != session.document.text) g.unforce();
+    const std::string read = text_read(session.document);
+    if (g.forced_for != read) g.unforce();
     visit(g, v);
-    g.forced_for = session.document.text;  // another text alone resets it
+    g.forced_for = read;  // another text alone resets it
     for (const StateVisit visit_view : session.visits) visit_view(session.views, v);
 }
 

@@ -78,6 +78,8 @@ struct Document {
     uint64_t first_attempt = 0;        // the attempt that opens the workspace's own model
     std::string text, second;          // the second sentence or target
     std::string picture;               // path of the image that vision models read instead of a text
+    bool chatting = false;             // the model reads the conversation; `text` writes a message of it
+    std::string conversation;          // ChatDraft, as spelled
     std::map<std::string, ModelChanges> changes_of;  // by path; the open model's are …
     Intervention intervention;                       // … active here, and note_changes() spells them there
     History history;                                 // of texts, interventions, models

@@ -72,6 +72,7 @@ struct NamedEdit {
     }
 
     std::string operator()(const TextEdit& e) const {
+        if (e.text == TextName::conversation) return "Change the conversation";
         if (e.text == TextName::picture) return e.inserted.empty() ? "Close the image" : "Open an image";
         const std::string of = e.text == TextName::second  ? " in the second text"
                                : e.text == TextName::other ? " in the compared text"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 namespace headlight {
 
@@ -11,6 +12,11 @@ struct Viewport {
     float x = 0, y = 0;                // hidden at the left and top
     float wide = 0, high = 0;          // size of the area
     float across = 60, down = 60;      // scroll step
+    /// Is a part of the content, in shares of its size, that drawing shows once.
+    struct Part {
+        float x0 = 0, y0 = 0, x1 = 1, y1 = 1;
+    };
+    std::optional<Part> wanted = {};
 
     bool zooms() const { return min < max; }
     /// Zooms within the range; the point of the area under the mouse stays in place.
@@ -30,6 +36,17 @@ struct Viewport {
     void page(float right, float below) {
         x += right * std::max(across, wide - across);
         y += below * std::max(down, high - down);
+    }
+    /// Zooms so that the wanted part fits, …
+    void zoom_to_wanted() {
+        if (wanted) zoom = 1 / std::max({wanted->x1 - wanted->x0, wanted->y1 - wanted->y0, 1e-6f});
+    }
+    /// … and scrolls to it in content of this size.
+    void scroll_to_wanted(float content_wide, float content_high) {
+        if (!wanted) return;
+        x = wanted->x0 * content_wide;
+        y = wanted->y0 * content_high;
+        wanted.reset();
     }
     /// Clamps the scroll position to the content's size.
     void keep_within(float content_wide, float content_high) {

@@ -8,6 +8,7 @@
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 #include "session/adopt.h"
+#include "session/conversation.h"
 
 namespace headlight {
 
@@ -62,6 +63,7 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     FieldReader reader(root, name);
     visit_workspace(session, reader);
     TRY_STATUS(reader.status());
+    TRY_STATUS(check_conversation(session.document.conversation, name));
     const std::string_view known = find_colormap(session.preferences.colormap);
     session.preferences.colormap = known.empty() ? "beam" : std::string(known);
     session.selection.choose_head = !root.contains("layer");

@@ -9,6 +9,7 @@
 #include "parts/metric.h"
 #include "parts/sheet_frame.h"
 #include "session/commands/try_out.h"
+#include "session/conversation.h"
 #include "session/fetching.h"
 #include "views/views.h"
 #include "window/layout.h"
@@ -67,6 +68,8 @@ void escape(CommandContext& c) {
         close_view(s);
     else if (c.host.has_focus())
         c.host.drop_focus();
+    else if (s.document.chatting && draft_of(s.document).edited >= 0)
+        stop_editing(c);
     else if (s.selection.locked)
         s.selection.unlock();
     else if (s.guide == Guide::hints)
@@ -185,6 +188,7 @@ std::span<const Command> commands() {
                 in_group("Intervene", {metric_menu_row()}),
                 metric_commands(),
                 adapter_commands(),
+                chat_commands(),
                 comparison_commands(),
                 generation_commands(),
                 display_commands(),

@@ -166,6 +166,8 @@ void report_sentence(const WindowState& state, const SentenceResult& s, Json& ro
     root["shown_text"] = s.text;
     root["shown_second"] = s.second;
     root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
+    if (s.chat)
+        for (const ChatTurn& turn : s.chat->turns) root["turns"].push_back(turn.role);
     if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
     if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
         root["next"] = s.predictions[0].tokens[0].label;

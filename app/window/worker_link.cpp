@@ -14,6 +14,7 @@
 #include "parts/metric.h"
 #include "parts/result.h"
 #include "session/adopt.h"
+#include "session/conversation.h"
 #include "session/lesson.h"
 #include "session/work/requests.h"
 #include "session/workspace.h"
@@ -67,8 +68,9 @@ void WorkerLink::show_written() {
 
 bool WorkerLink::awaits_text() const {
     const SentenceResult* s = state_.sentence();
-    return s && (s->text != state_.fields.sentence.text() ||
-                 (reads_two_texts(s->model->config) && s->second != state_.typed_second()));
+    return s &&
+           (s->text != state_.fields.sentence.text() || s->chat_asked != chat_read(state_.session.document) ||
+            (reads_two_texts(s->model->config) && s->second != state_.typed_second()));
 }
 
 WorkRequest WorkerLink::wanted() {

@@ -114,6 +114,11 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["circuits_graph"] = false;
     written["corpus"] = "";
     written["corpus_show"] = 0;
+    written["chat"] = false;
+    written["conversation"] = "";
+    written["chat_template"] = written["chat_thinking"] = written["chat_measure"] = 0;
+    written["chat_heads"] = false;
+    written["chat_asked"] = written["chat_attended"] = -1;
     written["contacts_apart"] = 6;
     written["compare_rank"] = 0;
     written["circuits_strongest"] = 60;

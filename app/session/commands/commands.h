@@ -1,6 +1,7 @@
 // Rows that act on the session only, by topic. window/commands.h joins them with the views' and its own.
 #pragma once
 
+#include "questions/chat_input.h"
 #include "session/commands/command_rows.h"
 
 namespace headlight {
@@ -10,6 +11,7 @@ std::vector<Command> display_commands();       // display
 std::vector<Command> intervention_commands();  // masks, changes, undo, history
 std::vector<Command> metric_commands();        // the metric, and effects of heads
 std::vector<Command> adapter_commands();       // its strength
+std::vector<Command> chat_commands();          // messages, turns
 std::vector<Command> comparison_commands();
 std::vector<Command> generation_commands();
 std::vector<Command> document_commands();  // models, texts, files
@@ -30,7 +32,15 @@ const char* needs_logits(const CommandContext& context);
 /// … or one whose model has an adapter.
 inline constexpr const char* kNoAdapter = "The model has no adapter; drop the folder of one on the window.";
 
+/// … or one whose model has a chat template.
+inline constexpr const char* kNoChatTemplate =
+    "This model has no chat template; open a chat or instruct model.";
+const char* needs_chat(const CommandContext& context);
+
 const char* needs_written(const CommandContext& context);
+
+/// Puts an edited message back as it was.
+void stop_editing(CommandContext& context);
 
 /// The strength of the model's adapter, or the one that is being opened.
 float strength_of(const Session& session, const Model& model);

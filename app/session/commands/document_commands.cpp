@@ -13,6 +13,7 @@
 #include "model/loading/adapter.h"
 #include "session/adopt.h"
 #include "session/commands/commands.h"
+#include "session/conversation.h"
 #include "session/dropped_text.h"
 #include "session/examples.h"
 #include "session/fetching.h"
@@ -48,6 +49,19 @@ Status read_text_file(CommandContext& c, const std::string& path) {
     return success();
 }
 
+Status open_chat(CommandContext& c, const std::string& path) {
+    if (const char* why = needs_chat(c)) return Error{why};
+    TRY(const auto file, MappedFile::open(path));
+    TRY(const ChatDraft draft, read_draft(file->text(), display_path(path)));
+    TRY_STATUS(file->check_unchanged());
+    Document& d = c.session.document;
+    const HistoryGroup one_step(d.history);
+    d.chatting = true;
+    put_draft(d, draft);
+    c.host.set_text(TextName::sentence, "");
+    return success();
+}
+
 /// Puts an adapter on the model that is open, in place of one that it has.
 std::string on_open_model(const Session& s, const std::string& adapter) {
     const auto open = read_adapted(s.document.wanted.path);
@@ -69,8 +83,8 @@ Status open_model(Session& s, const std::string& given) {
 /// Whether the lesson keeps a file of a kind from being opened; "" asks for the list of models.
 bool locks_file(const Session& s, const std::string& path) {
     const FileKind kind = path.empty() ? FileKind::model : kind_of_file(path);
-    const bool replaces_text =
-        kind == FileKind::workspace || kind == FileKind::text || kind == FileKind::picture;
+    const bool replaces_text = kind == FileKind::workspace || kind == FileKind::text ||
+                               kind == FileKind::chat || kind == FileKind::picture;
     return (kind == FileKind::workspace || kind == FileKind::model ? model_locked(s) : false) ||
            (replaces_text && sentence_locked(s));
 }
@@ -100,6 +114,8 @@ Status open_path(CommandContext& c, const std::string& typed) {
             c.session.of<DroppedText>().path = path;
             c.session.sheet = Sheet::text_file;
             return success();
+        case FileKind::chat:
+            return open_chat(c, path);
         case FileKind::picture:
             return open_picture(c, path);
         case FileKind::model:

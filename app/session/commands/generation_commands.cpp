@@ -3,6 +3,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "session/commands/commands.h"
+#include "session/conversation.h"
 
 namespace headlight {
 
@@ -53,6 +54,10 @@ Status insert_generated(CommandContext& c, const std::string&) {
     const SentenceResult& s = *c.sentence();
     const std::vector<int> ids = s.trace->request.inputs.back().ids;
     if (!c.model()->config.can.continue_text || s.written->labels.empty()) return success();
+    if (s.chat) {
+        keep_answer(c.session.document, s);
+        return success();
+    }
     std::string text;
     for (size_t i = s.written->given; i < ids.size(); ++i)
         text += c.model()->target_tokenizer()->bytes(ids[i]);
@@ -72,6 +77,16 @@ size_t place_of_mask(const SentenceResult& s, const std::string& text, int posit
     return s.mask.empty() ? std::string::npos : at;
 }
 
+/// Lets the model answer, beginning with a token.
+Status begin_answer(CommandContext& c, int id) {
+    Document& d = c.session.document;
+    if (!d.text.empty()) return Error{"Send the message first; then choose how the answer begins."};
+    d.generation.bar = true;
+    d.generation.forced = {id};
+    d.generation.forced_for = text_read(d);
+    return success();
+}
+
 /// "16,262": appends a token predicted at a position to the generated text or the sentence, or fills the mask
 /// that it was predicted for.
 Status accept_prediction(CommandContext& c, const std::string& words) {
@@ -80,6 +95,7 @@ Status accept_prediction(CommandContext& c, const std::string& words) {
     if (position < 0 || id < 0 || id >= c.model()->config.vocab || !c.model()->target_tokenizer())
         return Error{"There is no prediction " + in_quotes(words) + "; write POSITION,ID."};
     if (s.written) return force(c, std::to_string(s.step) + "," + std::to_string(id));
+    if (s.chat) return begin_answer(c, id);
     std::string bytes = c.model()->target_tokenizer()->bytes(id);
     if (!is_valid_utf8(bytes))
         return Error{"This token is only part of a character, so it cannot be inserted alone."};

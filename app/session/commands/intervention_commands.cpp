@@ -180,9 +180,10 @@ struct PutEdit {
 
 const char* what_is_another(const Edit& edit) {
     if (const auto* e = std::get_if<TextEdit>(&edit))
-        return e->text == TextName::sentence  ? "the sentence has changed since"
-               : e->text == TextName::picture ? "the image has changed since"
-                                              : "the second text has changed since";
+        return e->text == TextName::sentence       ? "the sentence has changed since"
+               : e->text == TextName::picture      ? "the image has changed since"
+               : e->text == TextName::conversation ? "the conversation has changed since"
+                                                   : "the second text has changed since";
     return std::holds_alternative<ViewEdit>(edit) ? "that selection has changed since"
                                                   : "its model was not open in this workspace";
 }

@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "hub/adapted.h"
 #include "session/adopt.h"
+#include "session/conversation.h"
 #include "session/fetching.h"
 
 namespace headlight {
@@ -16,14 +17,21 @@ bool reads_two_texts(const ModelConfig& config) { return config.can.read_pair ||
 
 namespace {
 
-GenerationAsked generation_asked(Document& d) {
+/// Whether the model shall write: in a conversation once the message is sent.
+bool continues(const Document& d) {
+    if (!d.chatting || !d.generation.bar) return d.generation.bar;
+    const ChatDraft draft = draft_of(d);
+    return d.text.empty() && draft.edited < 0 && draft.awaits_answer();
+}
+
+GenerationAsked generation_asked(Document& d, const std::string& read) {
     GenerationState& g = d.generation;
-    if (g.forced_for != d.text) {
-        g.forced_for = d.text;
+    if (g.forced_for != read) {
+        g.forced_for = read;
         g.unforce();
         g.playing = false;
     }
-    GenerationAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
+    GenerationAsked asked{{g.decoding, g.length, g.forced}, continues(d), g.step};
     asked.request.length = std::max(asked.request.length, isize(g.forced));
     return asked;
 }
@@ -88,10 +96,12 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
     WorkRequest r;
     r.model_path = d.wanted.path;
     r.model_attempt = d.wanted.attempt;
+    if (shown && d.chatting && !d.text.empty()) keep_answer(d, *shown);  // the next message goes on from it
     r.text = d.text;
+    r.chat = chat_read(d);
     r.picture = d.picture;
     if (!shown || reads_two_texts(shown->model->config)) r.second = d.second;
-    r.generation = generation_asked(d);
+    r.generation = generation_asked(d, d.chatting ? r.chat : d.text);
     std::tie(r.block, r.head) = s.shown_head();
     r.cell = s.focused();
     r.choose_head = s.choose_head;
@@ -107,9 +117,10 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
 std::optional<OtherRun> other_run(const Document& d) {
     const Comparison& c = d.comparison;
     if (c.what == Compared::sentences) return OtherRun{"", 0, c.text};
-    if (c.what == Compared::models && !c.model.empty()) return OtherRun{c.model, c.attempt, d.text};
+    if (c.what == Compared::models && !c.model.empty())
+        return OtherRun{c.model, c.attempt, d.text, chat_read(d)};
     if (c.what == Compared::base && split_strength(d.wanted.path))
-        return OtherRun{at_strength(d.wanted.path, 0), 0, d.text};
+        return OtherRun{at_strength(d.wanted.path, 0), 0, d.text, chat_read(d)};
     return std::nullopt;
 }
 

@@ -17,6 +17,7 @@ struct OtherRun {
     std::string model_path;  // empty: the open model
     uint64_t model_attempt = 0;
     std::string text;
+    std::string chat = "";  // the conversation that it reads instead (chat_read), or ""
     bool operator==(const OtherRun&) const = default;
 };
 
@@ -27,6 +28,7 @@ struct WorkRequest {
     std::shared_ptr<const Model> asked_of;  // the model on screen at the request: its layers, heads and
                                             // tokens mean that one; null: whichever is open
     std::string text;
+    std::string chat;     // the conversation that the model reads instead (chat_read), or ""
     std::string picture;  // path of the image: vision models read it instead of the text
     std::string second;   // second sentence or target
     GenerationAsked generation;

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/input.h"
+#include "questions/chat_input.h"
 #include "session/work/mailbox.h"
 #include "session/work/opener.h"
 #include "session/work/work.h"
@@ -41,15 +41,18 @@ private:
     void finish_opening();
     Result<ModelInput> recorded_input(const Model& model) const;
     Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
+    /// Reads a text, or a conversation in its place.
+    Result<ChatInput> read_given(const Model& model, const std::string& text, const std::string& second,
+                                 const std::string& chat);
     Status read_sentence(const WorkRequest& request);
     std::vector<int> beginnings(const WorkRequest& request, const Sequence& whole) const;
-    Status show_beginnings(const WorkRequest& request, const ModelInput& input);
+    Status show_beginnings(const WorkRequest& request, const ChatInput& read);
     Result<SentenceResult> run_described(const WorkRequest& request, std::vector<Sequence> inputs,
                                          const WrittenText* written);
     Status show_recorded(const WorkRequest& request);
     void update_other_model(const OtherRun& other);
     void drop_other(std::string why);
-    Result<SentenceResult> run_other(const std::string& text, const std::string& second);
+    Result<SentenceResult> run_other(const OtherRun& other, const std::string& second);
     Status read_other(const WorkRequest& request);
     void run_jobs(JobsOf of, const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,

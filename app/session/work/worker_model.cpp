@@ -33,6 +33,17 @@ void Worker::update_model(const WorkRequest& r) {
     if (opener_.ended()) finish_opening();
 }
 
+Result<ChatInput> Worker::read_given(const Model& model, const std::string& text, const std::string& second,
+                                     const std::string& chat) {
+    if (!chat.empty()) {
+        TRY(ChatRequest request, parse_chat(chat, "The conversation"));
+        return encode_chat_input(model, std::move(request));
+    }
+    ChatInput plain;
+    TRY(plain.input, read_input(model, text, second));
+    return plain;
+}
+
 Result<ModelInput> Worker::read_input(const Model& model, const std::string& text,
                                       const std::string& second) {
     TextInput typed;

@@ -60,15 +60,17 @@ Status Worker::read_other(const WorkRequest& r) {
                                    ? written->text
                                    : r.second;  // B reads the target that A generated
     const bool same = state_.other && state_.other->model == other_model_ &&
-                      state_.other->text == r.other->text && state_.other->second == second;
+                      state_.other->text == r.other->text && state_.other->chat_asked == r.other->chat &&
+                      state_.other->second == second;
     if (same || (!other_model_ && !failed)) return success();
     state_.answers.drop_pairs();
     if (failed) {
         state_.other = nullptr;
         return success();
     }
-    TRY(SentenceResult s, run_other(r.other->text, second));
+    TRY(SentenceResult s, run_other(*r.other, second));
     s.text = r.other->text;
+    s.chat_asked = r.other->chat;
     s.second = second;
     s.model = other_model_;
     state_.other = std::make_shared<SentenceResult>(std::move(s));
@@ -76,9 +78,14 @@ Status Worker::read_other(const WorkRequest& r) {
 }
 
 /// An empty result, and why, where there is no run.
-Result<SentenceResult> Worker::run_other(const std::string& text, const std::string& second) {
+Result<SentenceResult> Worker::run_other(const OtherRun& other, const std::string& second) {
     state_.other_error.clear();
-    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, text, second);
+    const auto read = [&]() -> Result<ModelInput> {
+        if (recorded_) return recorded_input(*other_model_);
+        TRY(ChatInput given, read_given(*other_model_, other.text, second, other.chat));
+        return std::move(given.input);
+    };
+    auto input = read();
     if (!input) state_.other_error = input.error().message;
     if (!input || input->sequences.empty() || input->sequences[0].size() == 0) return SentenceResult();
     auto described = guarded([&]() -> Result<SentenceResult> {

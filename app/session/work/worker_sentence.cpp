@@ -30,16 +30,21 @@ std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span>
 }
 
 bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
-    return a.text == b.text && a.second == b.second && a.intervention == b.intervention &&
+    return a.text == b.text && a.chat == b.chat && a.second == b.second && a.intervention == b.intervention &&
            a.generation == b.generation;
 }
 
 /// The part of a request that determines the sentence.
 void note_request(SentenceResult& s, const WorkRequest& r) {
     s.text = r.text;
+    s.chat_asked = r.chat;
     s.second = r.second;
     s.intervention = r.intervention;
     s.asked = r.generation;
+}
+
+void note_turns(SentenceResult& s, const WorkRequest& r, const ChatInput& read) {
+    if (!r.chat.empty()) s.chat = conversation_in(*s.model, read, s.trace->output());
 }
 
 }  // namespace
@@ -70,7 +75,8 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
         changes.end());
     const SentenceResult* last = state_.sentence.get();
     const bool same = last && last->written && last->model == model_ && last->text == r.text &&
-                      last->intervention == r.intervention && last->written->request == asked;
+                      last->chat_asked == r.chat && last->intervention == r.intervention &&
+                      last->written->request == asked;
     if (same) return last->written;
     return written_text(model_, request, asked, pool_, &mailbox_.cancel(),
                         last ? last->trace.get() : nullptr);
@@ -136,7 +142,8 @@ std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole)
 }
 
 /// Shows a long text progressively; each pass reuses the rows of the last.
-Status Worker::show_beginnings(const WorkRequest& r, const ModelInput& input) {
+Status Worker::show_beginnings(const WorkRequest& r, const ChatInput& read) {
+    const ModelInput& input = read.input;
     const Sequence& whole = input.sequences[0];
     for (const int n : beginnings(r, whole)) {
         Sequence part = whole;
@@ -145,9 +152,12 @@ Status Worker::show_beginnings(const WorkRequest& r, const ModelInput& input) {
         if (!part.types.empty()) part.types.resize(n);
         TRY(SentenceResult s, run_described(r, {std::move(part)}, nullptr));
         s.complete = false;
+        note_turns(s, r, read);
         s.tokens_in_all = input.tokens_in_all;
         std::tie(s.bytes_read, s.second_read) =
-            bytes_read(r, std::span(input.offsets).first(std::min<size_t>(n, input.offsets.size())));
+            r.chat.empty()
+                ? bytes_read(r, std::span(input.offsets).first(std::min<size_t>(n, input.offsets.size())))
+                : std::pair{r.text.size(), r.second.size()};
         note_request(s, r);
         show(std::make_shared<const SentenceResult>(std::move(s)));
         TRY_STATUS(show_head(r, false));
@@ -183,13 +193,14 @@ Status Worker::read_sentence(const WorkRequest& r) {
     auto s = std::make_shared<SentenceResult>();
     s->model = model_;
     state_.text_error.clear();
-    auto input = read_input(*model_, r.text, r.second);
-    if (!input) state_.text_error = input.error().message;
-    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
-        TRY_STATUS(show_beginnings(r, *input));
+    auto given = read_given(*model_, r.text, r.second, r.chat);
+    if (!given) state_.text_error = given.error().message;
+    if (ModelInput* input = given ? &given->input : nullptr;
+        input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        TRY_STATUS(show_beginnings(r, *given));
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
-        const auto read =
-            in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
+        const bool whole = in_all <= kept || !r.chat.empty();
+        const auto read = whole ? std::pair{r.text.size(), r.second.size()} : bytes_read(r, input->offsets);
         std::shared_ptr<const WrittenText> written;
         int step = 0;
         if (writes(r)) {
@@ -202,6 +213,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
         s->written = std::move(written);
         s->step = step;
         s->tokens_in_all = in_all;
+        note_turns(*s, r, *given);
         std::tie(s->bytes_read, s->second_read) = read;
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {
         s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
@@ -217,7 +229,8 @@ Status Worker::read_sentence(const WorkRequest& r) {
 Status Worker::update_sentence(const WorkRequest& r) {
     const SentenceResult* s = state_.sentence.get();
     const bool fresh = !s || !s->complete || s->model != model_ || s->text != r.text ||
-                       s->second != r.second || s->intervention != r.intervention || s->asked != r.generation;
+                       s->chat_asked != r.chat || s->second != r.second ||
+                       s->intervention != r.intervention || s->asked != r.generation;
     if (refused_ && asks_for_the_same(*refused_, r)) return success();
     refused_.reset();
     state_.failure.clear();
