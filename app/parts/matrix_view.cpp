@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kNumberedWide = 42, kNumberedHigh = 15, kNoteHigh = 20, kLeastOfCell = 1e-3f;
+constexpr float kNumberedHigh = 15, kNoteHigh = 20, kLeastOfCell = 1e-3f;
 
 /// Heights of the parts below the cells.
 struct Foot {
@@ -52,7 +52,7 @@ MatrixLayout arranged(Ui& ui, Rect room, const MatrixView& m, Lean lean, float w
 }
 
 void write_numbers(Ui& ui, const Grid& g, const MatrixView& m) {
-    if (!m.number || g.w < kNumberedWide || g.h < kNumberedHigh) return;
+    if (!m.number || g.w < m.numbered || g.h < kNumberedHigh) return;
     for (int r = 0; r < g.rows; ++r)
         for (int c = 0; c < g.columns && g.touches_row(r); ++c)
             if (const float place = m.cells.places(r, c); place >= 0)

@@ -19,7 +19,8 @@ struct MatrixView {
     bool upright = false;                // vertical color bar beside the cells
     float right = 0, below = 0;          // reserved for what the view itself draws beside and below
     float free = 0;                      // space beyond the area that the last slanted label may use
-    std::function<std::string(int row, int column)> number = nullptr;  // drawn in cells it fits
+    std::function<std::string(int row, int column)> number = nullptr;  // drawn in cells as wide as …
+    float numbered = 42;
     /// The tooltip of a cell; "": the cell ignores the mouse. `inspected`: only if the inspector is closed.
     std::function<std::string(int row, int column)> tip = nullptr;
     bool inspected = false;

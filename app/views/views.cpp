@@ -13,6 +13,7 @@
 #include "views/align/align.h"
 #include "views/all_heads/all_heads.h"
 #include "views/architecture/architecture.h"
+#include "views/chat/chat.h"
 #include "views/circuits/circuits.h"
 #include "views/compare/compare.h"
 #include "views/contacts/contacts.h"
@@ -39,7 +40,7 @@ namespace headlight {
 
 std::span<const View> views() {
     static const View table[] = {heat_map_view(),  lines_view(),     running_text_view(), picture_view(),
-                                 alignment_view(), all_heads_view(), contacts_view(),     lens_view(),
+                                 alignment_view(), all_heads_view(), chat_view(), contacts_view(),     lens_view(),
                                  influence_view(), explain_view(),   graph_view(),        delta_view(),
                                  steps_view(),     origins_view(),   experts_view(),      prompts_view(),
                                  patch_view(),     compare_view(),   architecture_view(), positions_view(),

@@ -58,6 +58,15 @@ GOLDEN = {
         *VIEW,
     ],
     "explain": ["--view", "explain", *VIEW],
+    "chat": [
+        "--view",
+        "chat",
+        "--model",
+        MODELS / "qwen3",
+        "--chat",
+        TESTS / "golden/chat.json",
+        *VIEW,
+    ],
     "contacts": [
         "--model",
         MODELS / "esm",

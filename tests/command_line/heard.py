@@ -85,6 +85,14 @@ def _written_before():
             )
         )
     _write_adapter(FOLDER / "adapter")
+    (FOLDER / "thoughts.json").write_text(
+        json.dumps(
+            [
+                {"role": "user", "content": "The cat sat"},
+                {"role": "assistant", "content": "<think>Where?</think>On the mat."},
+            ]
+        )
+    )
     run("trace -o t.safetensors", "--text", OTHER)
 
 
@@ -103,6 +111,7 @@ SHOWN = {
     "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"],
     "compare": ["--text", TEXT, "--text-b", OTHER],
     "positions": ["--model", MODELS / "t5", "--text", "the cat"],
+    "chat": ["--model", MODELS / "qwen3", "--chat", "thoughts.json"],
     "contacts": ["--model", MODELS / "esm", "--text", "MKTAYIAKQRQ"],
     "experts": ["--model", MODELS / "mixtral", "--text", "The old harbour"],
     "patch": ["--text", "The cat sat", "--text-b", "The dog sat"],

@@ -127,6 +127,7 @@ WINDOWS = [
 UNANSWERED = (
     "view picture",
     "view alignment",
+    "view chat",
     "view contacts",
     "view experts",
     "view learn",

@@ -14,6 +14,7 @@ from types import FunctionType
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import adapting
 import averaging
+import chatting
 import circuits
 import commands
 import comparing
@@ -59,6 +60,7 @@ SUBJECTS = [
     commands,
     comparing,
     adapting,
+    chatting,
     documents,
     each_view,
     experts,

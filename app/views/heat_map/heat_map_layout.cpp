@@ -147,6 +147,7 @@ MapLayout arrange_map(Scene& s, Rect area) {
     l.across = axis_of(s, false);
     MapSides sides = sides_of(s, area, l);
     l.down.room = sides.names;
+    state.seen.zoom_to_wanted();
     MapFit fit = fit_map(s.ui, area, l, sides, state.seen.zoom);
     const bool rows = s.session.preferences.queries == Axis::rows;
     if (has_sink(s)) {
@@ -167,6 +168,7 @@ MapLayout arrange_map(Scene& s, Rect area) {
         take_left(l.column, l.view.right() + sides.bar - area.x);
     }
     follow(s, l);
+    state.seen.scroll_to_wanted(whole.w, whole.h);
     state.seen.wide = l.view.w;
     state.seen.high = l.view.h;
     state.seen.keep_within(whole.w, whole.h);

@@ -41,17 +41,17 @@ REPEATED = tuple(
 # Options whose values are words.
 OF_WORDS = tuple(
     """
-    align animate averaged baseline beside colormap contrast corpus_show format influence marks
-    method open_menu origins over part parts probes queries show sort steps theme turn_labels view
-    what
+    align animate averaged baseline beside chat_measure chat_template chat_thinking colormap
+    contrast corpus_show format influence marks method open_menu origins over part parts probes
+    queries show sort steps theme turn_labels view what
 """.split()
 )
 # Options that change a picture and not its numbers.
 OF_FIGURES = tuple(
     """
-    as_lines axis_titles caption color_bar colormap contrast corpus_show dpi font_pt graph
-    grid_lines hard height_mm height_px labels marks methods only_heads queries scale share
-    sink_apart size strongest title transparent turn_labels values width_mm width_px
+    as_lines axis_titles caption chat_template chat_thinking color_bar colormap contrast corpus_show
+    dpi font_pt graph grid_lines hard height_mm height_px labels marks methods only_heads queries
+    scale share sink_apart size strongest title transparent turn_labels values width_mm width_px
 """.split()
 )
 
@@ -74,6 +74,9 @@ class FigureOptions(Recorded, total=False):
     cell: Any
     change: Any
     chat: Any
+    chat_measure: Literal["mean", "max", "contribution"]
+    chat_template: Literal["dimmed", "hidden"]
+    chat_thinking: Literal["folded", "shown"]
     color_bar: bool
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
     contrast: Literal["auto", "linear", "range", "root", "log", "p99", "row"]
@@ -177,6 +180,9 @@ class ShowOptions(Recorded, total=False):
     cell: Any
     change: Any
     chat: Any
+    chat_measure: Literal["mean", "max", "contribution"]
+    chat_template: Literal["dimmed", "hidden"]
+    chat_thinking: Literal["folded", "shown"]
     check_frames: bool
     color_bar: bool
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
