@@ -43,8 +43,8 @@ bool is_chat_file(const std::filesystem::path& path);
 std::string to_field(const std::string& message);
 std::string from_field(const std::string& text);
 
-/// Spells what the model reads: the messages with the field's text in its place, as a file of --chat; "" if there is
-/// nothing to read.
+/// Spells what the model reads: the messages with the field's text in its place, as a file of --chat; "" if
+/// there is nothing to read.
 std::string chat_read(const ChatDraft& draft, const std::string& text);
 /// The same for the document; "" while it is a plain text.
 std::string chat_read(const Document& document);
