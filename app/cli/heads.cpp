@@ -90,6 +90,7 @@ std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, c
         const AttentionHead head = c.head_at(i);
         const AttentionBlock block = c.block(head.block);
         nlohmann::ordered_json row{{"layer", block.layer}, {"head", head.head}};
+        if (c.decoder().beside()) row["attention"] = block.is_second() ? "mamba" : "attention";
         if (c.stacks.size() > 1)
             row["attention"] = block.kind == AttentionKind::encoder   ? "encoder"
                                : block.kind == AttentionKind::decoder ? "decoder"

@@ -188,11 +188,10 @@ void choose_skips(Scene& s, Toolbar& bar) {
     const int block = s.session.selection.block;
     const bool attention = change_at(s.session, {ChangeKind::skip_attention}, block, -1),
                mlp = change_at(s.session, {ChangeKind::skip_mlp}, block, -1);
-    const bool cross = s.model()->config.block(block).kind ==
-                       AttentionKind::cross;  // the MLP belongs to self-attention's layer
+    const bool second = s.model()->config.block(block).is_second();  // the MLP belongs to the first block
     const std::string label = "Layer " + block_name(s.model()->config, block);
     std::vector<std::string> items{"unchanged", "skip attention"};
-    if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
+    if (!second) items.insert(items.end(), {"skip MLP", "skip both"});
     const int chosen = bar.choice(label, "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
     Change change;

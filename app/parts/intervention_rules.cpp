@@ -43,6 +43,7 @@ std::vector<Rule> rules_for(const ModelConfig& c, AttentionHead shown, const Cha
         add("only the last layer", last, -1);
     switch (c.block(shown.block).kind) {
         case AttentionKind::blocks:
+        case AttentionKind::beside:
             add("all layers", -1, -1);
             return out;
         case AttentionKind::encoder:

@@ -127,7 +127,7 @@ struct AttentionRule {
 };
 
 struct LayerRules {
-    std::shared_ptr<const AttentionRule> self, cross;  // cross: null where the layer has no cross-attention
+    std::shared_ptr<const AttentionRule> self, second;  // second: null where the layer has one block
     LayerChanges changed;
 };
 

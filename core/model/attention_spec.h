@@ -34,7 +34,8 @@ struct AttentionGate {
     /// before the factors (gated delta net), or after them (Mamba-2); 0: it is not.
     int norms = 0;
     bool norm_after = false;
-    float norm_eps = 0;  // 0: the model's
+    bool norm_shared = false;  // all parts have the same weights (gated delta net)
+    float norm_eps = 0;        // 0: the model's
     explicit operator bool() const { return width != Width::none; }
 };
 
@@ -74,6 +75,13 @@ struct DisentangledSpec {
     bool norm = false;                                // the table is normed first
 };
 
+/// Multiplies what a block reads, what its matrices make of that, with their biases, and what it adds
+/// (Falcon-H1); gate and step: of a state space.
+struct Multipliers {
+    bool operator==(const Multipliers&) const = default;
+    float input = 1, query = 1, key = 1, value = 1, gate = 1, step = 1, output = 1;
+};
+
 /// Describes one attention: softmax, or a recurrence. Query head h reads key/value head h / (heads /
 /// kv_heads).
 struct AttentionSpec {
@@ -107,6 +115,7 @@ struct AttentionSpec {
     std::optional<Latent> latent;  // how q, k and v are made; none: by one matrix each
     std::optional<DisentangledSpec> disentangled;
     std::optional<RecurrenceSpec> recurrence;  // in place of softmax
+    Multipliers times;
 
     int value_width() const { return d_value ? d_value : d_head; }
     /// Returns the heads whose output and gate files hold: the taps of a convolution share them.

@@ -49,11 +49,14 @@ struct LayerEmbeddingSpec {
     Activation activation = Activation::gelu_tanh;
 };
 
-/// Describes one layer: attention, then cross-attention, then the MLP, each added to the residual stream.
+/// Describes one layer: attention, a second block if it has one, then the MLP, each added to the residual
+/// stream.
 struct LayerSpec {
     bool operator==(const LayerSpec&) const = default;
     AttentionSpec attention;
-    std::optional<AttentionSpec> cross;  // attention to the source of the stack
+    /// Attention to the stack's source, which reads what attention left; in a stack without a source a mixer
+    /// that reads what attention reads (Falcon-H1).
+    std::optional<AttentionSpec> second;
     MlpSpec mlp;
     NormPlace norms = NormPlace::before;
     bool parallel = false;         // attention and MLP read the same residual stream
@@ -95,6 +98,8 @@ struct StackConfig {
     }
     int max_heads() const;
     bool cross() const { return source >= 0; }
+    /// Returns whether its layers have a mixer beside attention.
+    bool beside() const { return !cross() && !layers.empty() && layers[0].second; }
 };
 
 /// Describes a table whose row 0, times `times`, is added to the embedding of every token: tasks of ERNIE,
@@ -111,15 +116,19 @@ struct JoinedTable {
     int rows = 0, width = 0;
 };
 
-/// Says what an attention block reads: its own stack (blocks, encoder, decoder), or the encoder (cross).
-enum class AttentionKind { blocks, encoder, decoder, cross };
+/// Says what an attention block reads: its own stack (blocks, encoder, decoder; beside: the same rows as the
+/// layer's attention), or the encoder (cross).
+enum class AttentionKind { blocks, encoder, decoder, cross, beside };
 
-/// Identifies one attention block. Blocks are numbered 0, 1, … through encoder, decoder and cross.
+/// Identifies one attention block. Blocks are numbered 0, 1, … through encoder, decoder and cross, or through
+/// attention and the mixers beside it.
 struct AttentionBlock {
     AttentionKind kind = AttentionKind::blocks;
     int stack = 0, layer = 0;
     int key_stack = 0;  // stack of its keys and values
     bool operator==(const AttentionBlock&) const = default;
+    /// Returns whether it is its layer's second block (LayerSpec::second).
+    bool is_second() const { return kind == AttentionKind::cross || kind == AttentionKind::beside; }
 };
 
 /// Identifies a head by its attention block and its number there, from 0.
@@ -142,7 +151,7 @@ public:
     /// Return a head's number among those of all blocks, and back.
     int index(AttentionHead head) const;
     AttentionHead head(int index) const;
-    /// Returns the blocks of one layer in the order of the residual stream: self, then cross.
+    /// Returns the blocks of one layer: attention, then the second one, if it has one.
     std::vector<int> of_layer(int stack, int layer) const;
 
 private:
@@ -256,7 +265,8 @@ struct ModelConfig {
     }
     bool project_positions() const { return d_model_positions && projects_embedding(); }
     int layers() const;
-    /// Returns the number of attention blocks, the i-th of them, and those of one layer: self, then cross.
+    /// Returns the number of attention blocks, the i-th of them, and those of one layer: attention, then the
+    /// second one.
     int blocks() const { return block_table.size(); }
     const AttentionBlock& block(int index) const { return block_table[index]; }
     std::vector<int> blocks_of(int stack, int layer) const { return block_table.of_layer(stack, layer); }

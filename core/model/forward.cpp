@@ -52,7 +52,7 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
     for (PassInBatch& p : b.passes) {
         p.layer = std::make_shared<LayerActivations>();
         p.layer->self.rule = p.pass.rules[l].self;
-        p.layer->cross.rule = p.pass.rules[l].cross;
+        p.layer->second.rule = p.pass.rules[l].second;
         p.layer->changed = p.pass.rules[l].changed;
     }
 }
@@ -161,7 +161,7 @@ Eigen::Map<const Eigen::RowVectorXf> LayerActivations::entering_row(Index row) c
     return {replaced.rows.row(found - replaced.at.begin()).data(), replaced.rows.cols()};
 }
 
-LayerRules LayerActivations::rules() const { return {self.rule, cross.rule, changed}; }
+LayerRules LayerActivations::rules() const { return {self.rule, second.rule, changed}; }
 
 Result<std::vector<Activations>> forward(const Model& model, std::span<const PassRequest> requests,
                                          ThreadPool& pool, const CancelFlag* cancel) {

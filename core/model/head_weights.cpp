@@ -21,7 +21,7 @@ const AttentionWeights& weights_of(const Model& model, int block) {
     HEADLIGHT_CHECK(!model.weights.stacks.empty());
     const AttentionBlock at = model.config.block(block);
     const LayerWeights& layer = model.weights.stacks[at.stack].layers[at.layer];
-    return at.kind == AttentionKind::cross ? layer.cross : layer.self;
+    return at.is_second() ? layer.second : layer.self;
 }
 
 Matrix input_rows(const Linear& w, Index first, Index count) {
@@ -77,7 +77,7 @@ HeadProjection HeadWeights::at_row(HeadPart which, ConstMatrixRef x, ThreadPool&
     if (spec_.latent) return absorbed(path(which), latent_size(config_, path(which), x, pool));
     const Linear w = part(which);
     HeadProjection out{input_rows(w, 0, w.in), {}};
-    if (w.bias) out.bias = Eigen::Map<const Vector>(w.bias, w.out);
+    if (w.bias) out.bias = w.scale * Eigen::Map<const Vector>(w.bias, w.out);
     return out;
 }
 
@@ -90,7 +90,7 @@ Matrix HeadWeights::project_parts(HeadPart which, ConstMatrixRef parts, ThreadPo
     }
     const Linear w = part(which);
     Matrix y = headlight::project(pool, parts, without_bias(w));
-    if (w.bias) y.row(0) += Eigen::Map<const Eigen::RowVectorXf>(w.bias, y.cols());
+    if (w.bias) y.row(0) += w.scale * Eigen::Map<const Eigen::RowVectorXf>(w.bias, y.cols());
     return y;
 }
 

@@ -36,8 +36,10 @@ BlockTable::BlockTable(const std::vector<StackConfig>& stacks) {
                                    : s == 0           ? AttentionKind::encoder
                                                       : AttentionKind::decoder;
         for (int l = 0; l < stack.depth(); ++l) add({self, s, l, s}, stack.layers[l].attention.heads);
-        for (int l = 0; stack.cross() && l < stack.depth(); ++l)
-            add({AttentionKind::cross, s, l, stack.source}, stack.layers[l].cross->heads);
+        for (int l = 0; (stack.cross() || stack.beside()) && l < stack.depth(); ++l)
+            add({stack.cross() ? AttentionKind::cross : AttentionKind::beside, s, l,
+                 stack.cross() ? stack.source : s},
+                stack.layers[l].second->heads);
     }
 }
 
@@ -67,7 +69,7 @@ std::vector<int> BlockTable::of_layer(int stack, int layer) const {
 
 const AttentionSpec& ModelConfig::attention(int block) const {
     const LayerSpec& layer = layer_of(block);
-    return block_table[block].kind == AttentionKind::cross ? *layer.cross : layer.attention;
+    return block_table[block].is_second() ? *layer.second : layer.attention;
 }
 
 int ModelConfig::layers() const {
@@ -78,7 +80,8 @@ int ModelConfig::layers() const {
 
 int StackConfig::max_heads() const {
     int max = 0;
-    for (const LayerSpec& layer : layers) max = std::max(max, layer.attention.heads);
+    for (const LayerSpec& layer : layers)
+        max = std::max({max, layer.attention.heads, layer.second ? layer.second->heads : 0});
     return max;
 }
 
@@ -111,7 +114,7 @@ double ModelConfig::products(int stack, int layers) const {
     for (int l = 0; l < layers; ++l) {
         const LayerSpec& layer = stacks[stack].layers[l];
         out += attention_products(layer.attention, d_model) +
-               (layer.cross ? attention_products(*layer.cross, d_model) : 0.0) +
+               (layer.second ? attention_products(*layer.second, d_model) : 0.0) +
                (layer.embedding ? 3.0 * layer.embedding->width : 0.0) +
                (layer.mlp.gated ? 3.0 : 2.0) *
                    (layer.mlp.width +
@@ -155,8 +158,8 @@ std::string per_stack(const ModelConfig& config, int AttentionSpec::*number) {
 }
 
 namespace {
-constexpr const char *kShown[] = {"", "enc", "dec", "cross"},
-                     *kSpelled[] = {"", "encoder", "decoder", "cross"};
+constexpr const char *kShown[] = {"", "enc", "dec", "cross", "mamba"},
+                     *kSpelled[] = {"", "encoder", "decoder", "cross", "mamba"};
 
 std::string block_text(const ModelConfig& config, int block, std::span<const char* const> kinds,
                        const char* between) {

@@ -57,7 +57,7 @@ void for_heads(const ModelConfig& config, ThreadPool& pool, const Each& each) {
 /// attention, as shown to users.
 std::string per_stack(const ModelConfig& config, int AttentionSpec::*number);
 
-/// Returns "0", or "enc 0", "dec 0", "cross 0": what users read, everywhere.
+/// Returns "0", or "enc 0", "dec 0", "cross 0", "mamba 0": what users read, everywhere.
 std::string block_name(const ModelConfig& config, int block);
 /// Returns what options and files spell: "0", "encoder.0", "cross.0".
 std::string block_path(const ModelConfig& config, int block);

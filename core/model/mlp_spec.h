@@ -50,6 +50,7 @@ struct MlpSpec {
     bool gated = false, bias = true;
     bool in_bias = true;  // false: only the output has a bias (GTE)
     bool has_in_bias() const { return bias && in_bias; }
+    float gate_times = 1, output_times = 1;  // by which these are multiplied, with their biases (Falcon-H1)
     bool none() const { return width == 0 && !experts; }  // a layer of attention alone (Mamba-2)
     std::optional<ExpertsSpec> experts;
 };

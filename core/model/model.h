@@ -68,7 +68,7 @@ struct AttentionWeights {
     Linear v;             // d_model → kv_heads · d_value; likewise; k, if keys are values
     Linear o;             // heads · d_value → d_model
     Linear gate;          // d_model → heads, or heads · d_value (AttentionGate)
-    const float* gate_norm = nullptr;  // of z: [width of a part], or [heads · d_value]
+    const float* gate_norm = nullptr;  // of z: [heads · d_value], or [width of a part]
     const float* sinks = nullptr;      // [heads]
     RecurrenceWeights recurrence;
     LatentWeights latent;
@@ -104,7 +104,7 @@ struct XieluWeights {
 };
 
 struct LayerWeights {
-    AttentionWeights self, cross;
+    AttentionWeights self, second;         // LayerSpec::second
     Norm mlp_norm, mlp_post_norm;          // [d_model]
     Linear mlp_gate, mlp_in;               // d_model → d_mlp
     Linear mlp_out;                        // d_mlp → d_model
@@ -164,7 +164,7 @@ struct AttentionActivations {
 struct LayerActivations {
     Rows resid_pre;         // [n, d_model], as the layer reads it, patched rows included
     ReplacedRows replaced;  // rows of resid_pre as computed, where the user replaced them
-    AttentionActivations self, cross;
+    AttentionActivations self, second;
     LayerChanges changed;
     Rows entering() const;  // [n, d_model]: the previous layer's output, or the embeddings
     Eigen::Map<const Eigen::RowVectorXf> entering_row(Index row) const;

@@ -17,7 +17,7 @@ struct StackRun {
     ThreadPool& pool;
 
     const ModelConfig& config() const { return model.config; }
-    /// Returns the layer's attention blocks: self, then cross.
+    /// Returns the layer's attention blocks: attention, then the second one.
     std::vector<int> blocks_of(int layer) const {
         return config().blocks_of(narrow<int>(&stack - config().stacks.data()), layer);
     }

@@ -99,12 +99,6 @@ bool scores_stay_finite(const Matrix& q, const Matrix& k, float scale) {
            std::numeric_limits<float>::max();
 }
 
-std::string tensors_at(const ModelConfig& c, int block) {
-    const AttentionBlock where = c.block(block);
-    return c.stacks[where.stack].name + "." + std::to_string(where.layer) +
-           (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
-}
-
 Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& t, int block,
                                             const ScoreParameters& parameters, bool own_mask,
                                             const std::vector<Change>& changes) {
@@ -199,13 +193,20 @@ Result<std::shared_ptr<StackActivations>> read_stack_activations(const TraceRead
         for (const int block : c.blocks_of(stack, layer)) {
             TRY(auto attention,
                 read_attention(in, t, block, recorded.parameters, recorded.own_mask, recorded.changes));
-            (c.block(block).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
+            (c.block(block).is_second() ? one->second : one->self) = std::move(attention);
         }
         note_changes(recorded.changes, c.blocks_of(stack, layer).front(), t.request.inputs[stack].size(),
                      one->changed);
         activations->layers.push_back(std::move(one));
     }
     return activations;
+}
+
+/// Leaves of a block's sizes the number of its heads.
+void leave_heads(AttentionSpec& spec) {
+    spec.d_head = 1;
+    spec.d_value = 0;
+    spec.kv_heads = spec.heads;
 }
 
 Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
@@ -223,10 +224,8 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     if (recorded.parameters.scale.empty()) {  // recorded patterns need no q and k: minimal placeholders
         for (StackConfig& s : model->config.stacks)
             for (LayerSpec& layer : s.layers) {
-                layer.attention.d_head = 1;
-                layer.attention.d_value = 0;
-                layer.attention.kv_heads = layer.attention.heads;
-                if (layer.cross) layer.cross = layer.attention;
+                leave_heads(layer.attention);
+                if (layer.second) leave_heads(*layer.second);
             }
     }
     for (int stack = 0; stack < isize(model->config.stacks); ++stack) {

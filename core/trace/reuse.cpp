@@ -133,8 +133,8 @@ bool convolves(const ModelConfig& c) {
 }
 
 /// Compares a stack whose source is the same as before.
-StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, const Sequence& before,
-                          const Sequence& now, std::span<const LayerRules> rules) {
+StackReuse reusable_stack(const ModelConfig& c, bool crosses, const StackActivations& past,
+                          const Sequence& before, const Sequence& now, std::span<const LayerRules> rules) {
     const int longest = std::max(before.size(), now.size());
     if (before.size() != now.size() && c.positions_depend_on_length(longest)) return {};
     const int common = common_tokens(before, now), layers = isize(rules);
@@ -147,8 +147,8 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
         note_given(then.changed.resid_pre, rules[l].changed.resid_pre, extents);
         if (noted.emplace(then.self.get(), rules[l].self.get()).second)
             note_block(*then.self, *rules[l].self, true, extents);
-        if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second)
-            note_block(*then.cross, *rules[l].cross, false, extents);
+        if (rules[l].second && noted.emplace(then.second.get(), rules[l].second.get()).second)
+            note_block(*then.second, *rules[l].second, !crosses, extents);
         if (then.changed.no_mlp != rules[l].changed.no_mlp ||
             then.changed.experts_off != rules[l].changed.experts_off)
             all_differ(extents);
@@ -171,8 +171,8 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
         StackReuse kept;
         const bool same_source = s == 0 || reuse.stacks[s - 1].whole;
         if (same_source)
-            kept = reusable_stack(model.config, past->stack(s), past->request.inputs[s], request.inputs[s],
-                                  rules[s]);
+            kept = reusable_stack(model.config, model.config.stacks[s].cross(), past->stack(s),
+                                  past->request.inputs[s], request.inputs[s], rules[s]);
         reuse.stacks.push_back(kept);
     }
     return reuse;

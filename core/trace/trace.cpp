@@ -26,7 +26,7 @@ const AttentionActivations& Trace::attention(int block) const {
     HEADLIGHT_CHECK(block >= 0 && block < config().blocks());
     const AttentionBlock s = config().block(block);
     const LayerActivations& layer = *stack(s.stack).layers[s.layer];
-    return s.kind == AttentionKind::cross ? layer.cross : layer.self;
+    return s.is_second() ? layer.second : layer.self;
 }
 
 namespace {
@@ -113,6 +113,8 @@ Matrix Trace::resid_mid(int index, int layer, ThreadPool& pool) const {
 Matrix Trace::resid_mid(int index, int layer, int first, int rows, ThreadPool& pool) const {
     const int last = config().blocks_of(index, layer).back();
     Matrix mid = resid_before(last, pool).middleRows(first, rows) + attn_out(last, first, rows, pool);
+    if (config().block(last).kind == AttentionKind::beside)
+        mid += attn_out(config().blocks_of(index, layer).front(), first, rows, pool);
     const Norm& norm = weights(last).norm;
     return config().layer_of(last).norms_sum() && norm ? apply_norm(config(), norm, mid, pool) : mid;
 }
@@ -121,7 +123,7 @@ const AttentionWeights& Trace::weights(int block) const {
     check_held(has_weights(), "the model's weights");
     const AttentionBlock s = config().block(block);
     const LayerWeights& w = model->weights.stacks[s.stack].layers[s.layer];
-    return s.kind == AttentionKind::cross ? w.cross : w.self;
+    return s.is_second() ? w.second : w.self;
 }
 
 Matrix Trace::resid_before(int block, ThreadPool& pool) const {
@@ -272,7 +274,7 @@ int passes_together(const Trace& trace, int count) {
         floats += stack->resid_final.size() + stack->normalized.size() + stack->layer_embeddings.size();
         for (const auto& layer : stack->layers) {
             floats += layer->resid_pre.size();
-            for (const AttentionActivations* a : {&layer->self, &layer->cross})
+            for (const AttentionActivations* a : {&layer->self, &layer->second})
                 floats += a->q.size() + a->k.size() + a->v.size() + a->gate.size();
         }
     }

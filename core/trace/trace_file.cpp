@@ -25,6 +25,13 @@ struct TraceTensor {
     bool usual;
 };
 
+/// Names what a block adds to the stream.
+const char* added_name(AttentionKind kind) {
+    return kind == AttentionKind::cross    ? "hook_cross_attn_out"
+           : kind == AttentionKind::beside ? "hook_mamba_out"
+                                           : "hook_attn_out";
+}
+
 /// [keys, heads of keys · d_head]: keys of a recurrence, without their rates.
 Matrix keys_without_rates(const Trace& trace, int block) {
     const Index d = trace.config().d_head(block), heads = trace.rule(block).key_heads();
@@ -85,10 +92,10 @@ private:
     void attention(int block) {
         const AttentionBlock where = t_.config().block(block);
         const AttentionActivations& a = t_.attention(block);
-        const bool cross = where.kind == AttentionKind::cross;
+        const bool second = where.is_second();
         const std::string at = t_.config().stacks[where.stack].name + "." + std::to_string(where.layer) + ".",
-                          in = at + (cross ? "cross_attn." : "attn.");
-        if (!cross) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[where.layer]->resid_pre, true);
+                          in = tensors_at(t_.config(), block);
+        if (!second) whole(at + "hook_resid_pre", t_.stack(where.stack).layers[where.layer]->resid_pre, true);
         const int d_head = t_.config().d_head(block), d_value = t_.config().d_value(block);
         by_head(in + "hook_q", a.q, d_head);
         if (t_.rule(block).is_softmax())
@@ -106,10 +113,10 @@ private:
         if (t_.weights(block).post_norm)
             computed(in + "hook_proj_out", added, true,
                      [&t = t_, &pool = pool_, block, n] { return t.proj_out(block, 0, n, pool); });
-        computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true,
+        computed(at + added_name(where.kind), added, true,
                  [&t = t_, &pool = pool_, block] { return t.attn_out(block, pool); });
         if (block == t_.config().blocks_of(where.stack, where.layer).back()) mlp(at, where, added);
-        if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
+        if (!second) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
     }
     /// Adds the tensors around a layer's MLP; a parallel model has none between attention and MLP.
     void mlp(const std::string& at, const AttentionBlock& where, const std::vector<int64_t>& shape) {
@@ -156,27 +163,42 @@ private:
     std::vector<TraceTensor> out_;
 };
 
-/// Lists which layers mix tokens by a recurrence; empty if none does.
-std::vector<int> recurrent_layers(const StackConfig& stack) {
+using Attentions = std::vector<const AttentionSpec*>;
+
+/// Lists which blocks mix tokens by a recurrence; empty if none does.
+std::vector<int> recurrent_of(const Attentions& layers) {
     std::vector<int> out;
-    for (const LayerSpec& layer : stack.layers) out.push_back(layer.attention.recurrence.has_value());
+    for (const AttentionSpec* layer : layers) out.push_back(layer->recurrence.has_value());
     return contains(out, 1) ? out : std::vector<int>();
 }
 
 /// Lists a size of each layer's attention; one number if all are equal.
-Json of_layers(const StackConfig& stack, int AttentionSpec::*size) {
+Json of_layers(const Attentions& layers, int AttentionSpec::*size) {
     std::vector<int> sizes;
-    for (const LayerSpec& layer : stack.layers) sizes.push_back(layer.attention.*size);
+    for (const AttentionSpec* layer : layers) sizes.push_back(layer->*size);
     const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](int s) { return s == sizes[0]; });
     return equal ? Json(sizes[0]) : Json(sizes);
 }
 
 /// Lists a size that 0 stands for none of; empty if no layer has one.
-std::vector<int> some_of_layers(const StackConfig& stack, int AttentionSpec::*size) {
+std::vector<int> some_of_layers(const Attentions& layers, int AttentionSpec::*size) {
     std::vector<int> sizes;
-    for (const LayerSpec& layer : stack.layers) sizes.push_back(layer.attention.*size);
+    for (const AttentionSpec* layer : layers) sizes.push_back(layer->*size);
     const bool none = std::all_of(sizes.begin(), sizes.end(), [](int s) { return s == 0; });
     return none ? std::vector<int>() : sizes;
+}
+
+/// Describes the blocks of a stack's layers: their attention, or the mixers beside it.
+Json blocks_json(const Attentions& layers) {
+    Json out{{"heads", of_layers(layers, &AttentionSpec::heads)},
+             {"kv_heads", of_layers(layers, &AttentionSpec::kv_heads)},
+             {"d_head", of_layers(layers, &AttentionSpec::d_head)},
+             {"windows", some_of_layers(layers, &AttentionSpec::window)},
+             {"chunks", some_of_layers(layers, &AttentionSpec::chunk)}};
+    if (!some_of_layers(layers, &AttentionSpec::d_value).empty())
+        out["d_value"] = of_layers(layers, &AttentionSpec::d_value);
+    if (const auto recurrent = recurrent_of(layers); !recurrent.empty()) out["recurrent"] = recurrent;
+    return out;
 }
 
 /// Describes the model as far as views need it.
@@ -184,18 +206,14 @@ std::string config_text(const ModelConfig& c) {
     constexpr const char* kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     Json stacks = Json::array();
     for (const StackConfig& s : c.stacks) {
-        Json one{{"name", s.name},
-                 {"layers", s.depth()},
-                 {"heads", of_layers(s, &AttentionSpec::heads)},
-                 {"kv_heads", of_layers(s, &AttentionSpec::kv_heads)},
-                 {"d_head", of_layers(s, &AttentionSpec::d_head)},
-                 {"causal", s.causal},
-                 {"cross", s.cross()},
-                 {"windows", some_of_layers(s, &AttentionSpec::window)},
-                 {"chunks", some_of_layers(s, &AttentionSpec::chunk)}};
-        if (!some_of_layers(s, &AttentionSpec::d_value).empty())
-            one["d_value"] = of_layers(s, &AttentionSpec::d_value);
-        if (const auto recurrent = recurrent_layers(s); !recurrent.empty()) one["recurrent"] = recurrent;
+        Attentions first, second;
+        for (const LayerSpec& layer : s.layers) {
+            first.push_back(&layer.attention);
+            if (s.beside()) second.push_back(&*layer.second);
+        }
+        Json one = blocks_json(first);
+        one.update({{"name", s.name}, {"layers", s.depth()}, {"causal", s.causal}, {"cross", s.cross()}});
+        if (s.beside()) one["beside"] = blocks_json(second);
         stacks.push_back(std::move(one));
     }
     return json_text(Json{{"kind", row_of(kKinds, c.kind)},
@@ -235,6 +253,14 @@ std::string attention_text(const Trace& trace) {
 }
 
 }  // namespace
+
+std::string tensors_at(const ModelConfig& c, int block) {
+    const AttentionBlock where = c.block(block);
+    return c.stacks[where.stack].name + "." + std::to_string(where.layer) +
+           (where.kind == AttentionKind::cross    ? ".cross_attn."
+            : where.kind == AttentionKind::beside ? ".mamba."
+                                                  : ".attn.");
+}
 
 bool glob_match(std::string_view glob, std::string_view name) {
     size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;

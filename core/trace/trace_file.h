@@ -31,6 +31,9 @@ bool is_trace_file(const std::filesystem::path& path);
 /// Parses the bytes of such a file. For tests and fuzzing.
 Result<std::shared_ptr<const Trace>> parse_trace(std::span<const std::byte> bytes, const std::string& name);
 
+/// Returns "blocks.0.attn.": how the names of a block's tensors begin.
+std::string tensors_at(const ModelConfig& config, int block);
+
 bool glob_match(std::string_view glob, std::string_view name);
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "io/safetensors.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -116,9 +117,7 @@ TensorToWrite tensor_of(const std::string& name, std::vector<int64_t> shape, con
 /// Lists a block's tensors, under the names of a trace file.
 void list_block(const Trace& trace, int block, const AttentionGradients& g, const KeptMaps& maps,
                 std::vector<TensorToWrite>& out) {
-    const AttentionBlock where = trace.config().block(block);
-    const std::string in = trace.config().stacks[where.stack].name + "." + std::to_string(where.layer) +
-                           (where.kind == AttentionKind::cross ? ".cross_attn." : ".attn.");
+    const std::string in = tensors_at(trace.config(), block);
     const int64_t d_head = trace.config().d_head(block), d_value = trace.config().d_value(block),
                   heads = trace.config().heads(block);
     const auto by_head = [&](const char* name, const Matrix& m, int64_t width) {
@@ -147,8 +146,8 @@ std::vector<TensorToWrite> list_gradients(const Trace& trace, const Gradients& g
             const auto blocks = trace.config().blocks_of(s, l);
             rows("hook_resid_pre", layer.resid_pre);
             list_block(trace, blocks.front(), layer.self, maps, out);
-            if (blocks.size() > 1) rows("hook_resid_cross", layer.resid_cross);
-            if (blocks.size() > 1) list_block(trace, blocks.back(), layer.cross, maps, out);
+            if (layer.resid_cross.size()) rows("hook_resid_cross", layer.resid_cross);
+            if (blocks.size() > 1) list_block(trace, blocks.back(), layer.second, maps, out);
             rows("hook_resid_mid", layer.resid_mid);
             rows("hook_resid_post", stack.resid[l + 1]);
         }

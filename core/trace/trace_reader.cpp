@@ -16,43 +16,63 @@ namespace {
 
 constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
 
+/// Lists one block of each layer.
+using LayerBlocks = std::vector<AttentionSpec*>;
+
 /// Reads a size of each layer's attention: one number, or a list of one for each layer.
 Status read_sizes(const Json& json, const char* key, int max, int AttentionSpec::*size, const TraceReader& in,
-                  std::vector<LayerSpec>& layers) {
+                  const LayerBlocks& layers) {
     const bool listed = json.contains(key) && json[key].is_array();
     if (listed && json[key].size() != layers.size())
         return in.error(std::string("its ") + key + " are not one for each layer; record the trace again.");
     for (size_t l = 0; l < layers.size(); ++l) {
         TRY(const int64_t count,
             listed ? in.count(Json{{key, json[key][l]}}, key, max) : in.count(json, key, max));
-        layers[l].attention.*size = narrow<int>(count);
+        layers[l]->*size = narrow<int>(count);
     }
     return success();
 }
 
 /// Reads how far the queries of each layer see: its window, or its chunk.
 Status read_reach(const Json& json, const char* key, int AttentionSpec::*size, const TraceReader& in,
-                  std::vector<LayerSpec>& layers) {
+                  const LayerBlocks& layers) {
     TRY(const Json list, json_list(json, or_null(key), in.name));
     if (!list.empty() && list.size() != layers.size())
         return in.error(std::string("its ") + key + " are not one for each layer; record the trace again.");
     for (size_t l = 0; l < list.size(); ++l) {
         TRY(const int64_t tokens, whole_number(list[l], key, 0, INT_MAX, in.name));
-        layers[l].attention.*size = tokens < kMaxTokens ? narrow<int>(tokens) : 0;
+        layers[l]->*size = tokens < kMaxTokens ? narrow<int>(tokens) : 0;
     }
     return success();
 }
 
 /// Reads which layers mix tokens by a recurrence, so that their recorded matrices are signed.
-Status read_recurrent(const Json& json, const TraceReader& in, std::vector<LayerSpec>& layers) {
+Status read_recurrent(const Json& json, const TraceReader& in, const LayerBlocks& layers) {
     TRY(const Json list, json_list(json, or_null("recurrent"), in.name));
     if (!list.empty() && list.size() != layers.size())
         return in.error("its recurrent layers are not said of each layer; record the trace again.");
     for (size_t l = 0; l < list.size(); ++l) {
         TRY(const int64_t recurrent, whole_number(list[l], "recurrent", 0, 1, in.name));
-        if (recurrent) layers[l].attention.recurrence = RecurrenceSpec{};
+        if (recurrent) layers[l]->recurrence = RecurrenceSpec{};
     }
     return success();
+}
+
+/// Reads one block of each layer; `whole` gives the sizes that json leaves out.
+Status read_blocks(const Json& json, const Json& whole, const TraceReader& in, const LayerBlocks& layers) {
+    const auto read = [&](const char* key, int max, int AttentionSpec::*size) {
+        return read_sizes(json.contains(key) ? json : whole, key, max, size, in, layers);
+    };
+    TRY_STATUS(read("heads", kMaxHeads, &AttentionSpec::heads));
+    TRY_STATUS(read("kv_heads", kMaxHeads, &AttentionSpec::kv_heads));
+    TRY_STATUS(read("d_head", kMaxWidth, &AttentionSpec::d_head));
+    if (json.contains("d_value")) TRY_STATUS(read("d_value", kMaxWidth, &AttentionSpec::d_value));
+    for (const AttentionSpec* layer : layers)
+        if (layer->heads % layer->kv_heads)
+            return in.error("its heads cannot share key/value heads evenly; record the trace again.");
+    TRY_STATUS(read_reach(json, "windows", &AttentionSpec::window, in, layers));
+    TRY_STATUS(read_reach(json, "chunks", &AttentionSpec::chunk, in, layers));
+    return read_recurrent(json, in, layers);
 }
 
 /// `whole` describes the model; if all blocks have the same heads, it may say so once there.
@@ -62,24 +82,23 @@ Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceR
     TRY(out.name, json_string(json, "name", "blocks", in.name));
     TRY(const int64_t layers, in.count(json, "layers", kMaxLayers));
     out.layers.resize(layers);
-    const auto sizes = [&](const char* key, int max, int AttentionSpec::*size) {
-        return read_sizes(json.contains(key) ? json : whole, key, max, size, in, out.layers);
-    };
-    TRY_STATUS(sizes("heads", kMaxHeads, &AttentionSpec::heads));
-    TRY_STATUS(sizes("kv_heads", kMaxHeads, &AttentionSpec::kv_heads));
-    TRY_STATUS(sizes("d_head", kMaxWidth, &AttentionSpec::d_head));
-    if (json.contains("d_value")) TRY_STATUS(sizes("d_value", kMaxWidth, &AttentionSpec::d_value));
     TRY(out.causal, json_boolean(json, "causal", true, in.name));
     TRY(const bool cross, json_boolean(json, "cross", false, in.name));
-    for (LayerSpec& layer : out.layers) {
-        if (layer.attention.heads % layer.attention.kv_heads)
-            return in.error("its heads cannot share key/value heads evenly; record the trace again.");
-        if (cross) layer.cross = layer.attention;
-    }
+    LayerBlocks first, second;
+    for (LayerSpec& layer : out.layers) first.push_back(&layer.attention);
+    TRY_STATUS(read_blocks(json, whole, in, first));
     if (cross) out.source = 0;
-    TRY_STATUS(read_reach(json, "windows", &AttentionSpec::window, in, out.layers));
-    TRY_STATUS(read_reach(json, "chunks", &AttentionSpec::chunk, in, out.layers));
-    TRY_STATUS(read_recurrent(json, in, out.layers));
+    for (LayerSpec& layer : out.layers)
+        if (cross) {
+            layer.second = layer.attention;
+            layer.second->window = layer.second->chunk = 0;
+        }
+    const auto beside = json.find("beside");
+    if (beside == json.end() || cross) return out;
+    if (!beside->is_object())
+        return in.error("what it has beside attention is not described; record the trace again.");
+    for (LayerSpec& layer : out.layers) second.push_back(&layer.second.emplace());
+    TRY_STATUS(read_blocks(*beside, *beside, in, second));
     return out;
 }
 

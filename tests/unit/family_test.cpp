@@ -166,7 +166,7 @@ TEST_CASE("heads are numbered across blocks of different sizes: head_index and h
     c.stacks.assign(2, {});
     c.stacks[0].layers.assign(2, with_heads(2));
     c.stacks[1].layers.assign(3, with_heads(4));
-    for (LayerSpec& layer : c.stacks[1].layers) layer.cross = layer.attention;
+    for (LayerSpec& layer : c.stacks[1].layers) layer.second = layer.attention;
     c.stacks[1].source = 0;
     c.number_blocks();
     CHECK(c.blocks() == 8);

@@ -149,7 +149,7 @@ TEST_CASE(
                         .maxCoeff() < 1e-4f);
             }
             const LayerWeights& layer = model->weights.stacks[where.stack].layers[where.layer];
-            const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;
+            const Linear& o = where.kind == AttentionKind::cross ? layer.second.o : layer.self.o;
             for (int q = 0; q < trace->query_count(block); ++q) {
                 Eigen::RowVectorXf sum = trace->results(block, q, pool).colwise().sum();
                 if (o.bias) sum += Eigen::Map<const Eigen::RowVectorXf>(o.bias, c.d_model);

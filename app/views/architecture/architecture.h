@@ -51,6 +51,7 @@ struct Block {
     bool in_layer = false, thin = false;
     bool adds = false;  // its output is added to the residual stream
     bool from_encoder = false;
+    bool second = false;  // LayerSpec::second
     const char* help = "";
     /// Of each layer the one whose keys and values it reads, −1: it makes its own; empty: all do.
     std::vector<int> sources = {};

@@ -113,7 +113,7 @@ Block layer_table_block(const StackConfig& s, const std::string& of) {
 
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross) {
     const LayerSpec& layer = stack.layers[0];
-    const AttentionSpec& a = cross ? *layer.cross : layer.attention;
+    const AttentionSpec& a = cross ? *layer.second : layer.attention;
     Block b;
     b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
     const std::string shared = a.kv_heads < a.heads ? " (" + std::to_string(a.kv_heads) + " key/value)" : "";
@@ -132,7 +132,7 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
     b.rows = {what + "query", what + "key", what + "norms", what + "output"};
     b.view = "head";
     b.in_layer = b.adds = true;
-    b.from_encoder = cross;
+    b.from_encoder = b.second = cross;
     b.help =
         cross ? "Queries from the decoder, keys and values from the encoder. Click for the head's weights, "
                 "again "
@@ -146,12 +146,28 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
     return b;
 }
 
-Block norm_block(const ModelConfig& c, const char* where, WeightsPart part, bool from_encoder = false) {
+/// Describes the mixer that reads what attention reads (Falcon-H1).
+Block mixer_block(const ModelConfig& c, const std::string& of, const AttentionSpec& a) {
+    Block b;
+    b.name = "State space beside it";
+    b.shapes = {std::to_string(a.heads) + " heads (" + std::to_string(a.recurrence->key_heads) + " key/query)",
+                "B, C " + by(c.d_model, a.d_head) + " each, values " + by(c.d_model, a.value_width()),
+                "→ " + by(int64_t{a.heads} * a.value_width(), c.d_model)};
+    b.rows = {of + "mixer "};
+    b.view = "head";
+    b.in_layer = b.adds = b.second = true;
+    b.help =
+        "Mamba-2 reads what attention reads; what both make is added to the stream. Click for the head's "
+        "weights, again for its heat map.";
+    return b;
+}
+
+Block norm_block(const ModelConfig& c, const char* where, WeightsPart part, bool of_cross = false) {
     Block b;
     b.name = norm_name(c);
     b.shapes = {where};
     b.part = part;
-    b.from_encoder = from_encoder;
+    b.from_encoder = b.second = of_cross;
     b.in_layer = b.thin = true;
     b.help = "Normalizes each vector, then multiplies each dimension by a learned weight γ.";
     return b;
@@ -240,6 +256,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     };
     add(attention_block(c, of, s, false), of + "attention norm");
     if (s.cross()) add(attention_block(c, of, s, true), of + "cross-attention norm");
+    if (s.beside()) out.push_back(mixer_block(c, of, *layer.second));
     add(mlp_block(c, index, of), of + "MLP norm");
     if (const Block own = layer_embedding_block(c, s, of); !own.name.empty()) out.push_back(own);
     if (c.final_norm) {

@@ -168,8 +168,7 @@ void draw_block_text(Ui& ui, const Block& b, const BlockText& t, Rect r) {
 bool is_chosen(const Scene& s, const Diagram& d, const Block& b, int stack) {
     if (!d.opens || s.of<ArchitectureState>().maps || s.of<ArchitectureState>().part != b.part) return false;
     const AttentionBlock now = d.config.block(s.session.selection.block);
-    return now.stack == stack &&
-           (!b.is_of_attention() || b.from_encoder == (now.kind == AttentionKind::cross));
+    return now.stack == stack && (!b.is_of_attention() || b.second == now.is_second());
 }
 
 /// Shows the weights of a block in the selected layer; if they or attention maps are shown, opens its view.
@@ -179,7 +178,7 @@ void press_block(Scene& s, const Diagram& d, const Block& b, int stack) {
     const int layer = std::min(c.block(s.session.selection.block).layer, c.stacks[stack].depth() - 1);
     const auto blocks = c.blocks_of(stack, layer);
     s.of<ArchitectureState>().part = b.part;
-    s.select_block(b.from_encoder ? blocks.back() : blocks.front());
+    s.select_block(b.second ? blocks.back() : blocks.front());
     if (opens) s.send(std::string("view ") + b.view);
 }
 

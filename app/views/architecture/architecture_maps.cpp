@@ -21,6 +21,8 @@ const char* explained_kind(AttentionKind kind) {
         case AttentionKind::cross:
             return "Queries come from the target, keys and values from the source: target tokens attend to "
                    "source tokens.";
+        case AttentionKind::beside:
+            return "Reads what attention beside it reads; both are added to the stream.";
         case AttentionKind::blocks:
             break;
     }

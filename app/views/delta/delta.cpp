@@ -100,7 +100,10 @@ MatrixView delta_matrix(const Scene& s, const Found<DeltaMapsRequest>& found, co
         .rows = {names_of(s.sentence()->labels[found.asked.stack]), "token", index_name, kTokenNames},
         .columns = {[&c, &blocks](int i) {
                         const AttentionBlock block = c.block(blocks[i]);
-                        return (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
+                        return (block.kind == AttentionKind::cross    ? "×"
+                                : block.kind == AttentionKind::beside ? "m"
+                                                                      : "") +
+                               std::to_string(block.layer);
                     },
                     "layer"},
         .number = [&values](

@@ -117,6 +117,8 @@ const char* definition_of(const Rollout& r) {
 std::string source_note(const Scene& s) {
     return graph_stack(s) > 0 && s.model()->config.stacks[graph_stack(s)].cross()
                ? " Only the target: what cross-attention brings from the source is not in it."
+           : s.model()->config.stacks[graph_stack(s)].beside()
+               ? " Only attention: what the state spaces beside it bring is not in it."
                : "";
 }
 

@@ -117,8 +117,9 @@ struct ChainMaker {
     /// Returns the norm that reads the sum next; null: the sum is read without a norm.
     const Norm* next_norm() const {
         if (after) return &w.norm;
-        if (c.layer_of(request.block).parallel) return nullptr;
-        const Norm& norm = !cross && layer.cross.q ? layer.cross.norm : layer.mlp_norm;
+        if (c.layer_of(request.block).parallel || c.stacks[at.stack].beside()) return nullptr;
+        const bool crosses = !cross && c.stacks[at.stack].cross();
+        const Norm& norm = crosses ? layer.second.norm : layer.mlp_norm;
         return norm ? &norm : nullptr;
     }
     const char* z_formula() const {
@@ -152,7 +153,8 @@ struct ChainMaker {
                 trace.proj_out(request.block, query, 1, pool).row(0).transpose());
         if (!skipped && !out_given && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
         const Vector sum = stream(query) + added;
-        add(ChainStep::sum, after ? "sum" : "resid_mid", skipped ? "E, nothing added" : "E + attn_out", sum);
+        add(ChainStep::sum, after || c.stacks[at.stack].beside() ? "sum" : "resid_mid",
+            skipped ? "E, nothing added" : "E + attn_out", sum);
         if (const Norm* norm = next_norm(); norm && *norm)
             add(ChainStep::next_norm, after ? "resid_mid" : norm_name(),
                 after ? norm_name() : "what the next block reads", normalized(*norm, sum));

@@ -43,7 +43,7 @@ public:
         embed();
     }
 
-    /// Adds everything before an attention block of this stack.
+    /// Adds everything that an attention block of this stack reads.
     void climb_to(const AttentionBlock& block, int first_of_layer) {
         for (int l = 0; l < block.layer; ++l) pass_layer(l);
         enter_layer(block.layer);
@@ -189,7 +189,7 @@ private:
         enter_layer(l);
         const auto blocks = c_.blocks_of(stack_, l);
         pass_attention(blocks.front(), layer(l).self.norm);
-        if (blocks.size() > 1) pass_attention(blocks.back(), layer(l).cross.norm);
+        if (blocks.size() > 1) pass_attention(blocks.back(), layer(l).second.norm);
         const LayerChanges& changed = activations(l).changed;
         const PartRow out = mlp_row(l);
         if (changed.mlp_out.gives(position_))

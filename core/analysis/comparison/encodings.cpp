@@ -65,15 +65,17 @@ MatrixList matrices_by_name(const ModelConfig& c, ModelWeights& weights, const M
                c.stacks[s].layers[l].attention.rope != other.stacks[s].layers[l].attention.rope;
     };
     MatrixList out;
-    each_matrix(weights, [&](Slot slot, Linear& w, int s, int l) {
+    each_matrix(weights, [&](Slot slot, Linear& w, SlotPlace at) {
+        const int s = at.stack, l = at.layer;
         const auto name = std::find_if(std::begin(kNames), std::end(kNames),
                                        [&](const auto& known) { return known.first == slot; });
         if (name == std::end(kNames) || !w) return;
         const std::string of = l >= 0 ? c.stacks[s].name + "." + std::to_string(l) + "."
                                : s >= 0 && c.stacks.size() > 1 ? c.stacks[s].name + "."
                                                                : "";
-        const bool turned = l >= 0 && (slot == Slot::q || slot == Slot::k) && rotated(s, l);
-        const std::string full = of + (turned ? kRotated : name->second);
+        const bool turned = l >= 0 && !at.second && (slot == Slot::q || slot == Slot::k) && rotated(s, l);
+        const std::string named = turned ? kRotated : name->second,
+                          full = of + (at.second ? "mamba" + named.substr(named.find('.')) : named);
         if (out.empty() || out.back().name != full) out.push_back({full, {}, s, l});
         out.back().matrices.push_back(&w);
     });

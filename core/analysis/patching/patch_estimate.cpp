@@ -18,7 +18,7 @@ const Matrix& gradient_by(const Gradients& gradients, const ModelConfig& c, Patc
     const AttentionBlock at = c.block(block);
     const StackGradients& stack = gradients.stacks[at.stack];
     const LayerGradients& layer = stack.layers[at.layer];
-    const AttentionGradients& attention = at.kind == AttentionKind::cross ? layer.cross : layer.self;
+    const AttentionGradients& attention = at.is_second() ? layer.second : layer.self;
     switch (part) {
         case PatchPart::resid_pre:
             return stack.resid[at.layer];

@@ -95,10 +95,10 @@ std::string no_frame(const Trace& clean, const Trace& corrupted) {
 
 std::vector<int> rows_of(const PatchRequest& request, const ModelConfig& c) {
     if (request.part == PatchPart::head) return {request.head.block};
-    const bool cross = request.part == PatchPart::attn_out || request.part == PatchPart::heads;
+    const bool all = request.part == PatchPart::attn_out || request.part == PatchPart::heads;
     std::vector<int> out;
     for (int block = 0; block < c.blocks(); ++block)
-        if (cross || c.block(block).kind != AttentionKind::cross) out.push_back(block);
+        if (all || !c.block(block).is_second()) out.push_back(block);
     return out;
 }
 

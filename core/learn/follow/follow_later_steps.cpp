@@ -181,8 +181,10 @@ ThreadNode stream_step(const FollowRun& r) {
     if (std::abs(rest) >= 0.005f)
         text += spec.norms_sum()
                     ? ", each sum evened out"
-                    : and_two(double(rest)) +
-                          (spec.cross ? " (cross-attention)" : " (the layer's own embedding and scale)");
+                    : and_two(double(rest)) + (spec.second ? r.config().stacks[r.at.stack].cross()
+                                                                 ? " (cross-attention)"
+                                                                 : " (the mixer beside attention)"
+                                                           : " (the layer's own embedding and scale)");
     out.worked = {text, two(double(after[most]))};
     return out;
 }

@@ -22,7 +22,7 @@ struct AttentionGradients {
 };
 
 struct LayerGradients {
-    AttentionGradients self, cross;
+    AttentionGradients self, second;
     /// [n, d_model], by the layer's input; equals StackGradients::resid except in replaced rows
     Matrix resid_pre;
     /// [n, d_model], by the residual stream before cross-attention; empty: the layer has none

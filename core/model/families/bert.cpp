@@ -124,7 +124,7 @@ Result<ModelConfig> read_encoder_decoder(const Json& root, const std::string& fi
             ": an encoder that is causal, or differs from the decoder in hidden_size, layer_norm_eps "
             "or type_vocab_size, is not computed; use two equal BERTs."};
     for (LayerSpec& layer : c.stacks[0].layers)
-        if (reads) layer.cross = layer.attention;
+        if (reads) layer.second = layer.attention;
     if (reads) c.stacks[0].source = 0;
     c.stacks.insert(c.stacks.begin(), encoder.stacks[0]);
     c.kind = ModelKind::encoder_decoder;

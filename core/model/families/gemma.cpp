@@ -141,9 +141,9 @@ Result<ModelConfig> read_t5gemma(const Json& root, const std::string& file) {
         if (layer.attention.window) ++layer.attention.window;
     target.source = 0;
     for (LayerSpec& layer : target.layers) {
-        layer.cross = layer.attention;
-        layer.cross->rope = {};
-        layer.cross->window = 0;
+        layer.second = layer.attention;
+        layer.second->rope = {};
+        layer.second->window = 0;
     }
     c.stacks.insert(c.stacks.begin(), source);
     c.kind = ModelKind::encoder_decoder;

@@ -101,7 +101,7 @@ int find_block(const ModelConfig& c, const std::string& layer) {
     return -1;
 }
 
-bool is_layer(const ModelConfig& c, int block) { return c.block(block).kind != AttentionKind::cross; }
+bool is_layer(const ModelConfig& c, int block) { return !c.block(block).is_second(); }
 
 bool take_place(const ModelConfig& c, std::string& text, Change& change) {
     const size_t at = text.find('@');

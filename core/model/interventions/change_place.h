@@ -13,7 +13,7 @@ bool within(Blocks blocks, const ModelConfig& config, int block);
 /// Returns a layer's attention block, or −1: "3", "encoder.0", "cross.1".
 int find_block(const ModelConfig& config, const std::string& layer);
 
-/// Returns whether a block is its layer's self-attention, so that its number identifies the layer too.
+/// Returns whether a block is its layer's first, so that its number identifies the layer too.
 bool is_layer(const ModelConfig& config, int block);
 
 /// Removes "@2.0", "@cross.0", "@encoder" or "@*" from the end; true if there was none or it exists.

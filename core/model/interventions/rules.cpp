@@ -35,7 +35,12 @@ public:
     }
 
     LayerRules of_layer(int layer) {
-        return {self(layer), stack_.cross() ? cross(layer) : nullptr, changes_of(first_block_ + layer)};
+        const int block = first_block_ + layer;
+        return {self(block),
+                stack_.cross()    ? cross(layer)
+                : stack_.beside() ? self(block + stack_.depth())
+                                  : nullptr,
+                changes_of(block)};
     }
 
 private:
@@ -85,31 +90,35 @@ private:
         out.positions = positions_.shuffled;
         return out;
     }
-    /// Returns the terms of a layer's scores that read distances.
-    DisentangledBias disentangled(int layer) const {
-        const auto& spec = stack_.layers[layer].attention.disentangled;
+    /// Returns the terms of a block's scores that read distances.
+    DisentangledBias disentangled(const AttentionSpec& attention, const AttentionWeights& w) const {
+        const auto& spec = attention.disentangled;
         if (!spec || positions_.off) return {};
-        return disentangled_bias(*spec, weights_.layers[layer].self, queries_, positions_.shuffled);
+        return disentangled_bias(*spec, w, queries_, positions_.shuffled);
     }
-    Shared self(int layer) {
-        const AttentionSpec& spec = stack_.layers[layer].attention;
+    /// Builds the rule of a block that reads its own stack.
+    Shared self(int block) {
+        const int layer = config_.block(block).layer;
+        const bool second = config_.block(block).is_second();
+        const AttentionSpec& spec = config_.attention(block);
+        const AttentionWeights& w = second ? weights_.layers[layer].second : weights_.layers[layer].self;
         const OwnMask own{spec.window, spec.chunk};
-        const float* sinks = weights_.layers[layer].self.sinks;
-        const void* table = weights_.layers[layer].relative_bias;
-        if (spec.disentangled || spec.recurrence) table = &weights_.layers[layer];
+        const float* sinks = w.sinks;
+        const void* table = second ? nullptr : weights_.layers[layer].relative_bias;
+        if (spec.disentangled || spec.recurrence) table = &w;
         auto& rule = rules_[{own, spec.score_scale(), spec.cap, spec.heads, spec.kv_heads, table, sinks}];
         if (!rule) {
             auto& mask = plans_[own];
             if (mask.visible.empty())
                 mask = MaskPlan::make(intervention_.mask, {stack_.causal, spec.window, spec.chunk},
                                       sentences_, cancel_);
-            rule = make(spec, mask, positions_, position_bias(layer), disentangled(layer), sinks,
-                        weights_.layers[layer].self.recurrence);
+            rule = make(spec, mask, positions_, second ? PositionBias{} : position_bias(layer),
+                        disentangled(spec, w), sinks, w.recurrence);
         }
-        return with_changes(rule, first_block_ + layer, own);
+        return with_changes(rule, block, own);
     }
     Shared cross(int layer) {
-        const AttentionSpec& spec = *stack_.layers[layer].cross;
+        const AttentionSpec& spec = *stack_.layers[layer].second;
         auto& rule =
             rules_[{kCross, spec.score_scale(), spec.cap, spec.heads, spec.kv_heads, nullptr, nullptr}];
         if (!rule) rule = make(spec, MaskPlan::full(queries_, source_rows_), {}, {}, {}, nullptr, {});

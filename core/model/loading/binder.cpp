@@ -23,6 +23,9 @@ public:
     Result<ModelWeights> bind();
 
 private:
+    LayerSpec layer_of(SlotPlace at) const;
+    void multiply(AttentionWeights& w, const Multipliers& times);
+    void bind_attention(const TensorOwner& owner, SlotPlace at);
     void bind_layer(const TensorOwner& owner, SlotPlace at);
     void bind_experts(const TensorOwner& owner, SlotPlace at);
     void bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace at);
@@ -30,8 +33,6 @@ private:
     void add_first_rows(StackWeights& to, SlotPlace at);
     void join_first_rows(StackWeights& to, SlotPlace at);
     void scale_outputs(LayerWeights& layer, float scale);
-    Norm scaled(const Norm& norm, float scale);
-    void split_qkv(AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec, Stored stored);
     const float* bind_vector(const SlotRow& slot, const TensorShape& shape, SlotPlace at);
     const float* kernels_of_parts(const std::vector<std::string>& names, const AttentionSpec& spec);
     void bind_head(ModelWeights& weights, const TensorOwner& owner);
@@ -44,7 +45,7 @@ private:
 /// Returns the table of a stack: its own, one that all stacks share, or the unembedding tied to it.
 Linear Binder::embedding(int stack) {
     std::vector<std::string> all;
-    for (const TensorRow* row : rows(Slot::token_embedding, stack))
+    for (const TensorRow* row : rows(Slot::token_embedding, {stack}))
         if (c_.shared_embedding || std::strchr(row->name, '@')) all.push_back(expanded(*row, {stack}));
     if (c_.tied_unembedding && (c_.shared_embedding || stack + 1 == isize(c_.stacks)))
         for (const std::string& name : names(Slot::unembedding, {stack})) all.push_back(name);
@@ -56,35 +57,11 @@ Linear Binder::shared_embedding() {
     const int last = isize(c_.stacks) - 1;
     if (!c_.shared_embedding || last == 0) return embedding(last);
     std::vector<std::string> all;
-    for (const TensorRow* row : rows(Slot::token_embedding, last))
+    for (const TensorRow* row : rows(Slot::token_embedding, {last}))
         if (!std::strchr(row->name, '@')) all.push_back(expanded(*row, {last}));
     for (const std::string& name : names(Slot::unembedding, {last}))
         if (c_.tied_unembedding) all.push_back(name);
     return tied_table(all, c_.vocab, c_.d_embed);
-}
-
-// by_head: [kv_heads, (q of its query heads, k, v), d_head]; quarters: [4, (q, v, k), …]; else q, then k,
-// then v.
-void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec, Stored stored) {
-    if (!qkv) return;
-    const int64_t d = spec.d_head, inner = (spec.recurrence ? spec.recurrence->key_heads : spec.heads) * d,
-                  shared = (spec.recurrence ? spec.recurrence->key_heads : spec.kv_heads) * d;
-    if (store_.is_gguf() || (stored != Stored::by_head && stored != Stored::quarters)) {
-        into.q = qkv.columns(0, inner);
-        into.k = qkv.columns(inner, shared);
-        into.v = qkv.columns(inner + shared, int64_t{spec.kv_heads} * spec.value_width());
-        if (store_.is_gguf() && stored == Stored::by_head_turn)
-            into.v = outputs_by_key_head(store_, into.v, spec);
-        return;
-    }
-    HEADLIGHT_CHECK(spec.value_width() == spec.d_head);
-    const bool quarters = stored == Stored::quarters;
-    const int64_t groups = quarters ? 4 : spec.kv_heads, of_q = inner / groups, of_k = shared / groups,
-                  all = of_q + 2 * of_k;
-    HEADLIGHT_CHECK(all * groups == qkv.out);
-    into.q = part_of_groups(store_, qkv, 0, of_q, groups);
-    into.k = part_of_groups(store_, qkv, quarters ? of_q + of_k : of_q, of_k, groups);
-    into.v = part_of_groups(store_, qkv, quarters ? of_q : of_q + of_k, of_k, groups);
 }
 
 /// Joins kernels, wherever they are cut: transformers writes thirds.
@@ -107,26 +84,26 @@ const float* Binder::kernels_of_parts(const std::vector<std::string>& names, con
 /// Binds the parts of a tensor that holds several, or adds it to another one.
 void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const TensorOwner& owner,
                         SlotPlace at) {
-    const LayerSpec& layer = c_.stacks[at.stack].layers[std::max(at.layer, 0)];
+    const LayerSpec layer = layer_of(at);
     const auto whole = [&] { return linear(row, names(row.slot, at), shape); };
     if (row.slot == Slot::qkv) {
-        const bool other = !rows(Slot::q, at.stack).empty() ||
-                           (!layer.attention.recurrence && !rows(Slot::q_gate, at.stack).empty());
+        const bool other =
+            !rows(Slot::q, at).empty() || (!layer.attention.recurrence && !rows(Slot::q_gate, at).empty());
         if (has(row.slot, at, ".weight") || !other)
-            split_qkv(owner.layer->self, whole(), layer.attention, row.stored);
+            split_qkv(store_, *owner.attention, whole(), layer.attention, row.stored);
     } else if (row.slot == Slot::q_gate) {
         const Linear both = whole();
         const int64_t d = layer.attention.d_head;
-        if (both) owner.layer->self.q = part_of_groups(store_, both, 0, d, layer.attention.heads);
-        if (both) owner.layer->self.gate = part_of_groups(store_, both, d, d, layer.attention.heads);
+        if (both) owner.attention->q = part_of_groups(store_, both, 0, d, layer.attention.heads);
+        if (both) owner.attention->gate = part_of_groups(store_, both, d, d, layer.attention.heads);
     } else if (row.slot == Slot::mixer_in || row.slot == Slot::mixer_rates) {
         const bool delta = layer.attention.recurrence->kind == RecurrenceSpec::Kind::delta_rule,
                    may_lack = row.slot == Slot::mixer_rates || delta,
                    fits = !delta || row.slot == Slot::mixer_rates || row.stored == Stored::by_key_head;
         if (fits && (!store_.is_gguf() || !may_lack || has(row.slot, at, ".weight")))
-            split_mixer(store_, owner.layer->self, whole(), layer.attention, row.slot, row.stored);
+            split_mixer(store_, *owner.attention, whole(), layer.attention, row.slot, row.stored);
     } else if (row.slot == Slot::gate_up) {
-        if (!has(row.slot, at, ".weight") && !rows(Slot::gate, at.stack).empty()) return;
+        if (!has(row.slot, at, ".weight") && !rows(Slot::gate, at).empty()) return;
         const Linear both = whole();
         const int64_t width = layer.mlp.width, up = row.stored == Stored::up_first ? 0 : width;
         if (both) owner.layer->mlp_gate = both.columns(width - up, width);
@@ -136,7 +113,7 @@ void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const Te
     } else if (row.slot == Slot::joined_tables) {
         join_first_rows(owner.stack, at);
     } else if (row.slot == Slot::attn_scale || row.slot == Slot::mlp_scale) {
-        Linear& scaled = row.slot == Slot::attn_scale ? owner.layer->self.o : owner.layer->mlp_out;
+        Linear& scaled = row.slot == Slot::attn_scale ? owner.attention->o : owner.layer->mlp_out;
         const float* by = vector(stored_of(names(row.slot, at), ""), {shape.out});
         if (by) scaled = scaled_outputs(store_, scaled, by);
     }
@@ -145,7 +122,7 @@ void Binder::bind_parts(const TensorRow& row, const TensorShape& shape, const Te
 /// Adds row 0 of each of the configuration's further tables, which the family names in their order, to the
 /// types.
 void Binder::add_first_rows(StackWeights& to, SlotPlace at) {
-    const auto all = rows(Slot::added_tables, at.stack);
+    const auto all = rows(Slot::added_tables, at);
     HEADLIGHT_CHECK(all.size() >= c_.added_tables.size());
     for (size_t i = 0; i < c_.added_tables.size(); ++i) {
         const AddedTable& table = c_.added_tables[i];
@@ -157,7 +134,7 @@ void Binder::add_first_rows(StackWeights& to, SlotPlace at) {
 
 /// Moves what the projection of embeddings makes of the rows 0 joined to them into its bias.
 void Binder::join_first_rows(StackWeights& to, SlotPlace at) {
-    const auto all = rows(Slot::joined_tables, at.stack);
+    const auto all = rows(Slot::joined_tables, at);
     HEADLIGHT_CHECK(all.size() >= c_.joined_tables.size());
     std::vector<Linear> tables;
     for (size_t i = 0; i < c_.joined_tables.size(); ++i) {
@@ -185,9 +162,9 @@ bool lacks_weight(Slot slot, const LayerSpec& layer) {
 }
 
 void Binder::bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace at) {
-    const auto all = rows(slot.slot, at.stack);
+    const auto all = rows(slot.slot, at);
     const StackConfig& stack = c_.stacks[at.stack];
-    const LayerSpec& layer = stack.layers[std::max(at.layer, 0)];
+    const LayerSpec layer = layer_of(at);
     const TensorShape shape = slot.shape(c_, stack, layer);
     if (!shape) return;
     const bool waves = slot.slot == Slot::position_embedding && c_.waves_stored;
@@ -222,9 +199,9 @@ void Binder::bind_slot(const SlotRow& slot, const TensorOwner& owner, SlotPlace 
 }
 
 const float* Binder::bind_vector(const SlotRow& slot, const TensorShape& shape, SlotPlace at) {
-    const auto all = rows(slot.slot, at.stack);
+    const auto all = rows(slot.slot, at);
     const auto asked = names(slot.slot, at);
-    const LayerSpec& layer = c_.stacks[at.stack].layers[std::max(at.layer, 0)];
+    const LayerSpec layer = layer_of(at);
     const Stored stored = all[0]->stored;
     const float* values = all.back()->stored == Stored::kernels_apart && !has(asked[0])
                               ? kernels_of_parts({asked.end() - 3, asked.end()}, layer.attention)
@@ -250,8 +227,8 @@ void Binder::bind_experts(const TensorOwner& owner, SlotPlace at) {
             const bool gates = fused || slot.slot == Slot::expert_gate;
             if (!row || (gates && !layer.mlp.gated)) continue;
             // files of one family hold gate and up in one tensor, or in two
-            const bool either = layer.mlp.gated && !rows(Slot::expert_gate_up, at.stack).empty() &&
-                                !rows(Slot::expert_gate, at.stack).empty();
+            const bool either = layer.mlp.gated && !rows(Slot::expert_gate_up, at).empty() &&
+                                !rows(Slot::expert_gate, at).empty();
             const bool one = has(Slot::expert_gate_up, at, ".weight") || has(Slot::expert_gate_up, at, "");
             if (either && slot.slot != Slot::expert_down && fused != one) continue;
             const Linear w = expert_matrix(*row, {expanded(*row, at)}, slot.shape(c_, stack, layer), at);
@@ -270,44 +247,66 @@ void Binder::bind_experts(const TensorOwner& owner, SlotPlace at) {
     }
 }
 
-Norm Binder::scaled(const Norm& norm, float scale) {
-    const auto times = [&](const float* values) {
-        float* out = store_.make(c_.d_model);
-        for (int i = 0; i < c_.d_model; ++i) out[i] = values[i] * scale;
-        return out;
-    };
-    return {times(norm.weight), norm.bias ? times(norm.bias) : nullptr};
-}
-
 /// Scales what attention and MLP add: by the norm that they leave through, or by their last matrix.
 void Binder::scale_outputs(LayerWeights& layer, float scale) {
     if (scale == 1 || !error_.empty()) return;
     if (layer.self.post_norm) {
-        layer.self.post_norm = scaled(layer.self.post_norm, scale);
-        layer.mlp_post_norm = scaled(layer.mlp_post_norm, scale);
+        layer.self.post_norm = scaled_norm(store_, layer.self.post_norm, c_.d_model, scale);
+        layer.mlp_post_norm = scaled_norm(store_, layer.mlp_post_norm, c_.d_model, scale);
         return;
     }
-    layer.self.o.scale = scale;
+    layer.self.o.scale *= scale;
     layer.mlp_out.scale *= scale;
 }
 
-void Binder::bind_layer(const TensorOwner& owner, SlotPlace at) {
+/// Returns a layer, as a mixer beside its attention sees it: with that mixer in its place.
+LayerSpec Binder::layer_of(SlotPlace at) const {
+    LayerSpec out = c_.stacks[at.stack].layers[std::max(at.layer, 0)];
+    if (at.second) out.attention = *out.second;
+    return out;
+}
+
+/// Multiplies what a block reads, by its norm, and what its matrices make.
+void Binder::multiply(AttentionWeights& w, const Multipliers& times) {
+    if (times.input != 1 && w.norm) w.norm = scaled_norm(store_, w.norm, c_.d_model, times.input);
+    w.q.scale *= times.query;
+    w.k.scale *= times.key;
+    w.v.scale *= times.value;
+    w.gate.scale *= times.gate;
+    w.recurrence.decay.scale *= times.step;
+    w.o.scale *= times.output;
+}
+
+/// Binds attention, or a mixer beside it.
+void Binder::bind_attention(const TensorOwner& owner, SlotPlace at) {
     for (const SlotRow& slot : slots())
-        if (slot.owner == OwnedBy::layer) bind_slot(slot, owner, at);
-    const AttentionSpec& attention = c_.stacks[at.stack].layers[at.layer].attention;
+        if (slot.owner == OwnedBy::attention) bind_slot(slot, owner, at);
+    const AttentionSpec attention = layer_of(at).attention;
+    AttentionWeights& w = *owner.attention;
     if (attention.stored_heads() != attention.heads && error_.empty()) {
-        AttentionWeights& w = owner.layer->self;
         w.gate = repeated_outputs(store_, w.gate, attention.heads);
         w.o = repeated_inputs(store_, w.o, attention.heads);
     }
-    LatentWeights& latent = owner.layer->self.latent;
-    latent.q_norm.eps = latent.kv_norm.eps = kLatentNormEps;
-    const MlpSpec& mlp = c_.stacks[at.stack].layers[at.layer].mlp;
-    if (mlp.experts) owner.layer->mlp_out.scale = mlp.experts->shared_scale;
-    if (mlp.experts) owner.layer->router.scale = mlp.experts->router_scale;
-    scale_outputs(*owner.layer, c_.stacks[at.stack].layers[at.layer].residual_scale);
+    w.latent.q_norm.eps = w.latent.kv_norm.eps = kLatentNormEps;
+    if (error_.empty()) multiply(w, attention.times);
+}
+
+void Binder::bind_layer(const TensorOwner& owner, SlotPlace at) {
+    const LayerSpec& spec = c_.stacks[at.stack].layers[at.layer];
+    LayerWeights& layer = *owner.layer;
+    bind_attention(owner, at);
+    if (c_.stacks[at.stack].beside())
+        bind_attention({owner.model, owner.stack, &layer, nullptr, &layer.second},
+                       {at.stack, at.layer, -1, true});
+    for (const SlotRow& slot : slots())
+        if (slot.owner == OwnedBy::layer) bind_slot(slot, owner, at);
+    if (spec.mlp.experts) layer.mlp_out.scale = spec.mlp.experts->shared_scale;
+    if (spec.mlp.experts) layer.router.scale = spec.mlp.experts->router_scale;
+    layer.mlp_gate.scale *= spec.mlp.gate_times;
+    layer.mlp_out.scale *= spec.mlp.output_times;
+    scale_outputs(layer, spec.residual_scale);
     bind_experts(owner, at);
-    if (c_.stacks[at.stack].layers[at.layer].shared_norm) owner.layer->mlp_norm = owner.layer->self.norm;
+    if (spec.shared_norm) layer.mlp_norm = layer.self.norm;
 }
 
 /// Points to the weights that make keys and values where the layer has none of its own.
@@ -344,7 +343,7 @@ void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
     const Linear tied = c_.stacks[at.stack].vocab ? shared_embedding() : Linear();
     Linear w = tied;
     if (has(Slot::unembedding, at, ".weight")) {
-        w = linear(*rows(Slot::unembedding, at.stack)[0], names(Slot::unembedding, at), shape);
+        w = linear(*rows(Slot::unembedding, at)[0], names(Slot::unembedding, at), shape);
         if (w && tied && same_values(w, tied)) w = tied;
     } else if (!c_.tied_unembedding) {
         return;
@@ -352,7 +351,7 @@ void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
     const auto biases = names(Slot::unembedding_bias, at);
     const bool stored = has(Slot::unembedding_bias, at, "");
     if (!biases.empty() && (c_.mlm_head ? c_.head_bias : c_.logits_bias && stored)) {
-        const bool row = rows(Slot::unembedding_bias, at.stack)[0]->stored == Stored::one_row;
+        const bool row = rows(Slot::unembedding_bias, at)[0]->stored == Stored::one_row;
         w.bias = vector(stored_of(biases, ""),
                         row ? std::vector<int64_t>{1, c_.vocab} : std::vector<int64_t>{c_.vocab});
     }
@@ -375,7 +374,7 @@ Result<ModelWeights> Binder::bind() {
             if (stack.repeats(l))
                 to.layers[l] = to.layers[l - 1];
             else
-                bind_layer({w, to, &to.layers[l]}, {s, l});
+                bind_layer({w, to, &to.layers[l], nullptr, &to.layers[l].self}, {s, l});
         for (int l = 0; l < stack.depth(); ++l)
             share_keys(stack.layers[l].attention, to.layers, to.layers[l].self);
     }

@@ -42,6 +42,7 @@ struct TensorRow {
 struct TensorNames {
     std::span<const char* const> prefixes;  // "transformer." in head models, "" in base models
     std::span<const TensorRow> rows, more_rows = {}, last_rows = {};
+    std::span<const TensorRow> beside = {};  // of a mixer beside attention, before the others
 };
 
 /// Binds every tensor that the configuration calls for. Fails, naming it, if one is missing, has another

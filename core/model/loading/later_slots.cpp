@@ -118,63 +118,63 @@ const SlotRow kLaterSlots[] = {
      [](W w) -> Norm& { return w.layer->embedding.norm; }},
     {Slot::output_scale, OwnedBy::layer, [](C, S, L l) { return TensorShape{l.output_scale ? 1 : 0}; },
      [](W w) -> const float*& { return w.layer->output_scale; }},
-    {Slot::gate_norm, OwnedBy::layer,
+    {Slot::gate_norm, OwnedBy::attention,
      [](C, S, L l) {
          const AttentionGate& gate = l.attention.gate;
          const int64_t z = int64_t{l.attention.heads} * l.attention.value_width();
-         return TensorShape{gate.norms == 0 ? 0 : gate.norm_after ? z : z / gate.norms};
+         return TensorShape{gate.norms == 0 ? 0 : gate.norm_shared ? z / gate.norms : z};
      },
-     [](W w) -> const float*& { return w.layer->self.gate_norm; }},
-    {Slot::decay, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->gate_norm; }},
+    {Slot::decay, OwnedBy::attention,
      [](C c, S, L l) {
          return is_selective(l) ? TensorShape{l.attention.heads, l.attention.recurrence->step_rank, true}
                                 : rates_of(c, l, has_rates(l));
      },
-     [](W w) -> Linear& { return w.layer->self.recurrence.decay; }},
-    {Slot::strength, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->recurrence.decay; }},
+    {Slot::strength, OwnedBy::attention,
      [](C c, S, L l) { return rates_of(c, l, mixes_by(l, Kind::delta_rule)); },
-     [](W w) -> Linear& { return w.layer->self.recurrence.strength; }},
-    {Slot::decay_rate, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->recurrence.strength; }},
+    {Slot::decay_rate, OwnedBy::attention,
      [](C, S, L l) {
          return is_selective(l) ? TensorShape{l.attention.heads, l.attention.d_head}
                                 : each_head_of(l, has_rates(l));
      },
-     [](W w) -> const float*& { return w.layer->self.recurrence.decay_rate; }},
-    {Slot::step_bias, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->recurrence.decay_rate; }},
+    {Slot::step_bias, OwnedBy::attention,
      [](C, S, L l) { return each_head_of(l, has_rates(l) && !is_selective(l)); },
-     [](W w) -> const float*& { return w.layer->self.recurrence.step_bias; }},
-    {Slot::skip, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->recurrence.step_bias; }},
+    {Slot::skip, OwnedBy::attention,
      [](C, S, L l) { return each_head_of(l, mixes_by(l, Kind::state_space) || is_selective(l)); },
-     [](W w) -> const float*& { return w.layer->self.recurrence.skip; }},
-    {Slot::mixer_kernel, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->recurrence.skip; }},
+    {Slot::mixer_kernel, OwnedBy::attention,
      [](C, S, L l) {
          const auto& r = l.attention.recurrence;
          return r ? TensorShape{RecurrenceChannels::of(l.attention).convolved(), r->kernel} : TensorShape{};
      },
-     [](W w) -> const float*& { return w.layer->self.recurrence.kernel; }},
-    {Slot::mixer_kernel_bias, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->recurrence.kernel; }},
+    {Slot::mixer_kernel_bias, OwnedBy::attention,
      [](C, S, L l) {
          const auto& r = l.attention.recurrence;
          return r && r->kernel_bias ? TensorShape{RecurrenceChannels::of(l.attention).convolved()}
                                     : TensorShape{};
      },
-     [](W w) -> const float*& { return w.layer->self.recurrence.kernel_bias; }},
-    {Slot::mixer_states, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->recurrence.kernel_bias; }},
+    {Slot::mixer_states, OwnedBy::attention,
      [](C, S, L l) {
          const AttentionSpec& a = l.attention;
          return is_selective(l) ? TensorShape{a.recurrence->step_rank + 2 * int64_t{a.d_head}, a.heads}
                                 : TensorShape{};
      },
-     [](W w) -> Linear& { return w.layer->self.recurrence.states; }},
-    {Slot::step_norm, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->recurrence.states; }},
+    {Slot::step_norm, OwnedBy::attention,
      [](C, S, L l) {
          return state_norm_of(l, l.attention.recurrence ? l.attention.recurrence->step_rank : 0);
      },
-     [](W w) -> Norm& { return w.layer->self.recurrence.step_norm; }},
-    {Slot::key_norm, OwnedBy::layer, [](C, S, L l) { return state_norm_of(l, l.attention.d_head); },
-     [](W w) -> Norm& { return w.layer->self.recurrence.key_norm; }},
-    {Slot::query_norm, OwnedBy::layer, [](C, S, L l) { return state_norm_of(l, l.attention.d_head); },
-     [](W w) -> Norm& { return w.layer->self.recurrence.query_norm; }},
+     [](W w) -> Norm& { return w.attention->recurrence.step_norm; }},
+    {Slot::key_norm, OwnedBy::attention, [](C, S, L l) { return state_norm_of(l, l.attention.d_head); },
+     [](W w) -> Norm& { return w.attention->recurrence.key_norm; }},
+    {Slot::query_norm, OwnedBy::attention, [](C, S, L l) { return state_norm_of(l, l.attention.d_head); },
+     [](W w) -> Norm& { return w.attention->recurrence.query_norm; }},
 };
 
 }  // namespace
@@ -182,21 +182,23 @@ const SlotRow kLaterSlots[] = {
 std::span<const SlotRow> later_slots() { return kLaterSlots; }
 
 void each_matrix(ModelWeights& weights, const SeeMatrix& see) {
-    const auto add = [&](OwnedBy owner, const TensorOwner& of, int stack, int layer) {
+    const auto add = [&](std::initializer_list<OwnedBy> owners, const TensorOwner& of, SlotPlace at) {
         for (const SlotRow& row : slots())
             if (const auto place = std::get_if<Linear& (*)(const TensorOwner&)>(&row.place);
-                place && row.owner == owner)
-                see(row.slot, (*place)(of), stack, layer);
+                place && contains(owners, row.owner))
+                see(row.slot, (*place)(of), at);
     };
-    add(OwnedBy::model, {weights, weights.stacks.front()}, -1, -1);
+    add({OwnedBy::model}, {weights, weights.stacks.front()}, {-1});
     for (int s = 0; s < isize(weights.stacks); ++s) {
         StackWeights& stack = weights.stacks[s];
-        add(OwnedBy::stack, {weights, stack}, s, -1);
+        add({OwnedBy::stack}, {weights, stack}, {s});
         for (int l = 0; l < isize(stack.layers); ++l) {
             LayerWeights& layer = stack.layers[l];
-            add(OwnedBy::layer, {weights, stack, &layer}, s, l);
+            add({OwnedBy::layer, OwnedBy::attention}, {weights, stack, &layer, nullptr, &layer.self}, {s, l});
+            if (layer.second.recurrence.decay)  // a mixer: cross-attention has slots of its own
+                add({OwnedBy::attention}, {weights, stack, &layer, nullptr, &layer.second}, {s, l, -1, true});
             for (ExpertWeights& expert : layer.experts)
-                add(OwnedBy::expert, {weights, stack, &layer, &expert}, s, l);
+                add({OwnedBy::expert}, {weights, stack, &layer, &expert}, {s, l});
         }
     }
 }
@@ -206,7 +208,7 @@ std::vector<Linear*> matrices_of(ModelWeights& weights, bool tables) {
         Slot::token_embedding, Slot::position_embedding, Slot::type_embedding, Slot::relative_embedding,
         Slot::relative_key,    Slot::relative_query,     Slot::layer_table,    Slot::contact};
     std::vector<Linear*> out;
-    each_matrix(weights, [&](Slot slot, Linear& w, int, int) {
+    each_matrix(weights, [&](Slot slot, Linear& w, SlotPlace) {
         if (tables || !contains(kTables, slot)) out.push_back(&w);
     });
     return out;

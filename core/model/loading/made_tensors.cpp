@@ -42,6 +42,15 @@ Linear scaled_outputs(WeightStore& store, const Linear& w, const float* by) {
     return Linear::of_floats(all, bias, w.in, w.out, WeightLayout::out_in);
 }
 
+Norm scaled_norm(WeightStore& store, const Norm& norm, int64_t width, float scale) {
+    const auto times = [&](const float* values) {
+        float* out = store.make(width);
+        for (int64_t i = 0; i < width; ++i) out[i] = values[i] * scale;
+        return out;
+    };
+    return {times(norm.weight), norm.bias ? times(norm.bias) : nullptr, norm.eps};
+}
+
 Linear plus_first_row(WeightStore& store, const Linear& table, const Linear& other) {
     if (!table || !other) return table;
     float* all = store.make(table.out * table.in);
@@ -94,6 +103,31 @@ Linear part_of_groups(WeightStore& store, const Linear& whole, int64_t first, in
     for (int64_t i = 0; i < width * groups; ++i) bias[i] = whole.bias[i / width * all + first + i % width];
     part.bias = bias;
     return part;
+}
+
+// by_head: [kv_heads, (q of its query heads, k, v), d_head]; quarters: [4, (q, v, k), …]; else q, then k,
+// then v.
+void split_qkv(WeightStore& store, AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec,
+               Stored stored) {
+    if (!qkv) return;
+    const int64_t d = spec.d_head, inner = (spec.recurrence ? spec.recurrence->key_heads : spec.heads) * d,
+                  shared = (spec.recurrence ? spec.recurrence->key_heads : spec.kv_heads) * d;
+    if (store.is_gguf() || (stored != Stored::by_head && stored != Stored::quarters)) {
+        into.q = qkv.columns(0, inner);
+        into.k = qkv.columns(inner, shared);
+        into.v = qkv.columns(inner + shared, int64_t{spec.kv_heads} * spec.value_width());
+        if (store.is_gguf() && stored == Stored::by_head_turn)
+            into.v = outputs_by_key_head(store, into.v, spec);
+        return;
+    }
+    HEADLIGHT_CHECK(spec.value_width() == spec.d_head);
+    const bool quarters = stored == Stored::quarters;
+    const int64_t groups = quarters ? 4 : spec.kv_heads, of_q = inner / groups, of_k = shared / groups,
+                  all = of_q + 2 * of_k;
+    HEADLIGHT_CHECK(all * groups == qkv.out);
+    into.q = part_of_groups(store, qkv, 0, of_q, groups);
+    into.k = part_of_groups(store, qkv, quarters ? of_q + of_k : of_q, of_k, groups);
+    into.v = part_of_groups(store, qkv, quarters ? of_q : of_q + of_k, of_k, groups);
 }
 
 void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole, const AttentionSpec& spec,

@@ -15,6 +15,9 @@ Linear unfolded(WeightStore& store, const float* values, int64_t d, int64_t own,
 /// Multiplies each output, with its bias, by a number of its own.
 Linear scaled_outputs(WeightStore& store, const Linear& w, const float* by);
 
+/// Multiplies the weights and biases of a norm of this width.
+Norm scaled_norm(WeightStore& store, const Norm& norm, int64_t width, float scale);
+
 /// Adds row 0 of another table to every row; returns the table as it is if one of them is missing.
 Linear plus_first_row(WeightStore& store, const Linear& table, const Linear& other);
 
@@ -32,6 +35,10 @@ Linear joined_by_head(WeightStore& store, const float* keys, const float* values
 
 /// Returns `width` outputs from `first` on of each of equal groups of outputs.
 Linear part_of_groups(WeightStore& store, const Linear& whole, int64_t first, int64_t width, int64_t groups);
+
+/// Splits what one matrix makes of a block's input into q, k and v.
+void split_qkv(WeightStore& store, AttentionWeights& into, const Linear& qkv, const AttentionSpec& spec,
+               Stored stored);
 
 /// Splits what a recurrence makes of its input by one matrix: mixer_in, q, k, v and the gate, with the scores
 /// of decay in a state space, or b, c and u of a convolution; mixer_rates, the scores of strength and decay.

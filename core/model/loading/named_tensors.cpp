@@ -20,7 +20,7 @@ bool same_values(const Linear& a, const Linear& b) {
 std::vector<int64_t> axes_of(const TensorShape& shape, Stored stored, const LayerSpec& layer) {
     std::vector<int64_t> out = shape.axes();
     const AttentionGate& gate = layer.attention.gate;
-    if (stored == Stored::parts && gate.norm_after) out = {gate.norms, shape.out / gate.norms};
+    if (stored == Stored::parts && !gate.norm_shared) out = {gate.norms, shape.out / gate.norms};
     if (stored == Stored::pixels) out.insert(out.begin(), shape.in ? 1 : 2, 1);
     if (stored == Stored::scalar) out = {};
     if (stored == Stored::kernels) out.insert(out.begin() + 1, 1);
@@ -36,10 +36,11 @@ NamedTensors::NamedTensors(WeightStore& store, const ModelConfig& config, const 
 }
 
 // A decoder alone is the second stack of its files.
-std::vector<const TensorRow*> NamedTensors::rows(Slot slot, int stack) const {
+std::vector<const TensorRow*> NamedTensors::rows(Slot slot, SlotPlace at) const {
     std::vector<const TensorRow*> out;
-    if (c_.stacks[stack].decoder_alone) ++stack;
-    for (const auto table : {names_.rows, names_.more_rows, names_.last_rows, gguf_tensors()}) {
+    const int stack = at.stack + c_.stacks[at.stack].decoder_alone;
+    const std::span<const TensorRow> beside = at.second ? names_.beside : std::span<const TensorRow>{};
+    for (const auto table : {beside, names_.rows, names_.more_rows, names_.last_rows, gguf_tensors()}) {
         for (const TensorRow& row : table)
             if (row.slot == slot && (row.stack < 0 || row.stack == stack) &&
                 *(store_.is_gguf() ? row.gguf : row.name))
@@ -78,12 +79,12 @@ std::string NamedTensors::expanded(const TensorRow& row, SlotPlace at) const {
 
 std::vector<std::string> NamedTensors::names(Slot slot, SlotPlace at) const {
     std::vector<std::string> out;
-    for (const TensorRow* row : rows(slot, at.stack)) out.push_back(expanded(*row, at));
+    for (const TensorRow* row : rows(slot, at)) out.push_back(expanded(*row, at));
     return out;
 }
 
 const TensorRow* NamedTensors::stored_row(Slot slot, SlotPlace at) const {
-    const auto all = rows(slot, at.stack);
+    const auto all = rows(slot, at);
     const auto stored = std::find_if(all.begin(), all.end(), [&](const TensorRow* row) {
         const std::string name = expanded(*row, at);
         return has(name) || has(name + ".weight");
@@ -127,10 +128,11 @@ Norm NamedTensors::norm_without_weight(const TensorShape& shape) {
 
 Norm NamedTensors::norm(const std::vector<std::string>& names, const TensorShape& shape) {
     const std::string weight = stored_of(names, ".weight"), name = weight.substr(0, weight.rfind('.'));
-    const bool old = !has(weight) && has(name + ".gamma");
+    const bool old = !has(weight) && has(name + ".gamma"),
+               bare = store_.is_gguf() && !has(weight) && has(name);  // Falcon-H1's ffn_norm
     const int64_t count = shape.out * std::max<int64_t>(shape.in, 1);
     Norm n;
-    n.weight = vector(name + (old ? ".gamma" : ".weight"), shape.axes());
+    n.weight = vector(name + (old ? ".gamma" : bare ? "" : ".weight"), shape.axes());
     if (shape.bias) n.bias = vector(name + (old ? ".beta" : ".bias"), shape.axes());
     if (c_.norm_weight_offset != 0 && n.weight) {
         float* moved = store_.make(count);

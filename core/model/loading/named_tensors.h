@@ -10,11 +10,6 @@
 
 namespace headlight {
 
-/// Places a slot: in a layer of a stack; −1: in the stack, or the model.
-struct SlotPlace {
-    int stack = 0, layer = -1, expert = -1;
-};
-
 /// Returns whether two tables hold the same values, at one place or as copies.
 bool same_values(const Linear& a, const Linear& b);
 
@@ -26,8 +21,8 @@ class NamedTensors {
 public:
     NamedTensors(WeightStore& store, const ModelConfig& config, const TensorNames& names);
 
-    /// Lists the rows of a slot in a stack, and their names; those that may be stored first.
-    std::vector<const TensorRow*> rows(Slot slot, int stack) const;
+    /// Lists the rows of a slot, and their names; those that may be stored first.
+    std::vector<const TensorRow*> rows(Slot slot, SlotPlace at) const;
     std::vector<std::string> names(Slot slot, SlotPlace at) const;
     std::string expanded(const TensorRow& row, SlotPlace at) const;
     /// Returns the first row of a slot whose tensor is stored, else the first; null: the slot has none.

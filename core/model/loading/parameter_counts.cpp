@@ -162,9 +162,10 @@ std::vector<AttentionCount> attention_counts(const ModelConfig& c) {
         const AttentionBlock& at = c.block(b);
         const StackConfig& stack = c.stacks[at.stack];
         if (stack.repeats(at.layer)) continue;
-        add(at.kind == AttentionKind::cross ? "cross"
-            : c.stacks.size() > 1           ? stack.name
-                                            : "",
+        add(at.kind == AttentionKind::cross    ? "cross"
+            : at.kind == AttentionKind::beside ? "mamba"
+            : c.stacks.size() > 1              ? stack.name
+                                               : "",
             c.attention(b));
     }
     return out;

@@ -94,7 +94,8 @@ void add_recurrence(TableRows& rows, const ModelConfig& c, const AttentionSpec& 
     rows.table(kPart, of + "convolution", channels, r.kernel);
     if (r.kernel_bias) rows.vector(kPart, of + "convolution bias", channels);
     rows.matrix(kPart, of + "gate", c.d_model, values, state_space && a.bias);
-    rows.vector(ModelPart::norm, of + "gate norm", a.gate.norm_after ? values : values / a.gate.norms);
+    if (a.gate.norms)
+        rows.vector(ModelPart::norm, of + "gate norm", a.gate.norm_shared ? values / a.gate.norms : values);
     rows.matrix(kPart, of + "output", values, c.d_model, a.output_bias);
 }
 
@@ -144,14 +145,20 @@ void add_attention(TableRows& rows, const ModelConfig& c, const AttentionSpec& a
     rows.matrix(kPart, of + "output", read, c.d_model, a.output_bias || a.bias_apart);
 }
 
+/// Counts cross-attention, or a mixer that reads through attention's norm.
+void add_second(TableRows& rows, const ModelConfig& c, const LayerSpec& layer, const std::string& of) {
+    const bool mixer = layer.second->recurrence.has_value();
+    if (!mixer) rows.norm(c, of + "cross-attention norm", c.d_model);
+    add_attention(rows, c, *layer.second, of + (mixer ? "mixer " : "cross-attention "));
+}
+
 void add_layer(TableRows& rows, const ModelConfig& c, const LayerSpec& layer, const std::string& of) {
     const bool around = layer.norms != NormPlace::output;
     if (around && layer.attention.norm) rows.norm(c, of + "attention norm", c.d_model);
     add_attention(rows, c, layer.attention, of + "attention ");
-    if (layer.cross) rows.norm(c, of + "cross-attention norm", c.d_model);
-    if (layer.cross) add_attention(rows, c, *layer.cross, of + "cross-attention ");
+    if (layer.second) add_second(rows, c, layer, of);
     if (around && !layer.shared_norm && !layer.mlp.none()) rows.norm(c, of + "MLP norm", c.d_model);
-    if (layer.norms_output()) rows.norm(c, of + "branch norms", (layer.cross ? 3 : 2) * c.d_model);
+    if (layer.norms_output()) rows.norm(c, of + "branch norms", (layer.second ? 3 : 2) * c.d_model);
     if (layer.mlp_output_norm) rows.norm(c, of + "MLP output norm", c.d_model);
     if (layer.layer_scale) rows.vector(ModelPart::norm, of + "branch scales", 2 * c.d_model);
     if (layer.convolution) {

@@ -56,8 +56,8 @@ TensorShape relative_of(C c, const AttentionSpec& a, bool DisentangledSpec::*ter
                                                   : TensorShape{};
 }
 
-TensorShape cross_of(L l, int64_t (*width)(const AttentionSpec&), C c) {
-    return l.cross ? TensorShape{width(*l.cross), c.d_model, l.cross->bias} : TensorShape{};
+TensorShape cross_of(C c, S s, L l, int64_t (*width)(const AttentionSpec&)) {
+    return s.cross() ? TensorShape{width(*l.second), c.d_model, l.second->bias} : TensorShape{};
 }
 
 int64_t channels_of(const AttentionSpec& a) { return width_of_q(a) + width_of_k(a) + width_of_v(a); }
@@ -134,11 +134,11 @@ const SlotRow kSlots[] = {
          return norm_of(c, spec && spec->norm);
      },
      [](W w) -> Norm& { return w.stack.relative_norm; }},
-    {Slot::attn_norm, OwnedBy::layer,
+    {Slot::attn_norm, OwnedBy::attention,
      [](C c, S, L l) { return norm_of(c, l.attention.norm && l.norms != NormPlace::output); },
-     [](W w) -> Norm& { return w.layer->self.norm; }},
+     [](W w) -> Norm& { return w.attention->norm; }},
     {Slot::qkv,
-     OwnedBy::layer,
+     OwnedBy::attention,
      [](C c, S, L l) {
          return is_convolution(l) || is_selective(l.attention)
                     ? TensorShape{}
@@ -146,14 +146,14 @@ const SlotRow kSlots[] = {
      },
      {}},
     {Slot::q_gate,
-     OwnedBy::layer,
+     OwnedBy::attention,
      [](C c, S, L l) {
          const AttentionSpec& a = l.attention;
          return a.gate && !a.recurrence ? TensorShape{2 * width_of_q(a), c.d_model, a.bias} : TensorShape{};
      },
      {}},
     {Slot::mixer_in,
-     OwnedBy::layer,
+     OwnedBy::attention,
      [](C c, S, L l) {
          const AttentionSpec& a = l.attention;
          return a.recurrence ? TensorShape{RecurrenceChannels::of(a).count() + width_of_z(a) +
@@ -163,7 +163,7 @@ const SlotRow kSlots[] = {
      },
      {}},
     {Slot::mixer_rates,
-     OwnedBy::layer,
+     OwnedBy::attention,
      [](C c, S, L l) {
          const auto& r = l.attention.recurrence;
          return r && r->kind == RecurrenceSpec::Kind::delta_rule
@@ -171,127 +171,128 @@ const SlotRow kSlots[] = {
                     : TensorShape{};
      },
      {}},
-    {Slot::q_down, OwnedBy::layer,
+    {Slot::q_down, OwnedBy::attention,
      [](C c, S, L l) {
          const auto& latent = l.attention.latent;
          return latent ? TensorShape{latent->q_rank, c.d_model, latent->bias} : TensorShape{};
      },
-     [](W w) -> Linear& { return w.layer->self.latent.q_down; }},
-    {Slot::q_down_norm, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->latent.q_down; }},
+    {Slot::q_down_norm, OwnedBy::attention,
      [](C c, S, L l) {
          const auto& latent = l.attention.latent;
          return latent && latent->q_rank ? norm_of(c, true, latent->q_rank) : TensorShape{};
      },
-     [](W w) -> Norm& { return w.layer->self.latent.q_norm; }},
-    {Slot::q, OwnedBy::layer,
+     [](W w) -> Norm& { return w.attention->latent.q_norm; }},
+    {Slot::q, OwnedBy::attention,
      [](C c, S, L l) {
          const auto& latent = l.attention.latent;
          return TensorShape{width_of_q(l.attention), latent && latent->q_rank ? latent->q_rank : c.d_model,
                             l.attention.bias};
      },
-     [](W w) -> Linear& { return w.layer->self.q; }},
-    {Slot::kv_down, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->q; }},
+    {Slot::kv_down, OwnedBy::attention,
      [](C c, S, L l) {
          const auto& latent = l.attention.latent;
          return latent ? TensorShape{latent->kv_rank + latent->d_shared, c.d_model, latent->bias}
                        : TensorShape{};
      },
-     [](W w) -> Linear& { return w.layer->self.latent.kv_down; }},
-    {Slot::kv_down_norm, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->latent.kv_down; }},
+    {Slot::kv_down_norm, OwnedBy::attention,
      [](C c, S, L l) {
          const auto& latent = l.attention.latent;
          return latent ? norm_of(c, true, latent->kv_rank) : TensorShape{};
      },
-     [](W w) -> Norm& { return w.layer->self.latent.kv_norm; }},
-    {Slot::kv_up, OwnedBy::layer,
+     [](W w) -> Norm& { return w.attention->latent.kv_norm; }},
+    {Slot::kv_up, OwnedBy::attention,
      [](C, S, L l) {
          const AttentionSpec& a = l.attention;
          if (!a.latent) return TensorShape{};
          return TensorShape{a.heads * int64_t{a.latent->d_own(a.d_head) + a.value_width()},
                             a.latent->kv_rank};
      },
-     [](W w) -> Linear& { return w.layer->self.latent.kv_up; }},
-    {Slot::k, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->latent.kv_up; }},
+    {Slot::k, OwnedBy::attention,
      [](C c, S, L l) {
          TensorShape shape = read_of(c, l.attention, width_of_k(l.attention));
          shape.bias = shape.bias && l.attention.key_bias;
          return shape;
      },
-     [](W w) -> Linear& { return w.layer->self.k; }},
-    {Slot::v, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->k; }},
+    {Slot::v, OwnedBy::attention,
      [](C c, S, L l) {
          return l.attention.keys_as_values ? TensorShape{} : read_of(c, l.attention, width_of_v(l.attention));
      },
-     [](W w) -> Linear& { return w.layer->self.v; }},
-    {Slot::q_bias, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->v; }},
+    {Slot::q_bias, OwnedBy::attention,
      [](C, S, L l) { return TensorShape{l.attention.qv_bias ? width_of_q(l.attention) : 0}; },
-     [](W w) -> const float*& { return w.layer->self.q.bias; }},
-    {Slot::v_bias, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->q.bias; }},
+    {Slot::v_bias, OwnedBy::attention,
      [](C, S, L l) { return TensorShape{l.attention.qv_bias ? width_of_v(l.attention) : 0}; },
-     [](W w) -> const float*& { return w.layer->self.v.bias; }},
-    {Slot::o, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->v.bias; }},
+    {Slot::o, OwnedBy::attention,
      [](C c, S, L l) {
          return TensorShape{c.d_model, width_of_z(l.attention), l.attention.output_bias};
      },
-     [](W w) -> Linear& { return w.layer->self.o; }},
-    {Slot::o_bias, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->o; }},
+    {Slot::o_bias, OwnedBy::attention,
      [](C c, S, L l) { return TensorShape{l.attention.bias_apart ? c.d_model : 0}; },
-     [](W w) -> const float*& { return w.layer->self.o.bias; }},
-    {Slot::attn_gate, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->o.bias; }},
+    {Slot::attn_gate, OwnedBy::attention,
      [](C c, S, L l) {
          const AttentionSpec& a = l.attention;
          const bool by_head = a.gate.width == AttentionGate::Width::head;
          return a.gate ? TensorShape{by_head ? a.heads : width_of_z(a), c.d_model} : TensorShape{};
      },
-     [](W w) -> Linear& { return w.layer->self.gate; }},
-    {Slot::sinks, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->gate; }},
+    {Slot::sinks, OwnedBy::attention,
      [](C, S, L l) { return TensorShape{l.attention.sinks ? l.attention.heads : 0}; },
-     [](W w) -> const float*& { return w.layer->self.sinks; }},
-    {Slot::relative_key, OwnedBy::layer,
+     [](W w) -> const float*& { return w.attention->sinks; }},
+    {Slot::relative_key, OwnedBy::attention,
      [](C c, S, L l) {
          const auto& spec = l.attention.disentangled;
          return relative_of(c, l.attention, &DisentangledSpec::to_position, spec && spec->key_bias);
      },
-     [](W w) -> Linear& { return w.layer->self.relative_key; }},
-    {Slot::relative_query, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->relative_key; }},
+    {Slot::relative_query, OwnedBy::attention,
      [](C c, S, L l) { return relative_of(c, l.attention, &DisentangledSpec::from_position, true); },
-     [](W w) -> Linear& { return w.layer->self.relative_query; }},
-    {Slot::q_norm, OwnedBy::layer,
+     [](W w) -> Linear& { return w.attention->relative_query; }},
+    {Slot::q_norm, OwnedBy::attention,
      [](C c, S, L l) { return head_norm_of(c, l.attention, l.attention.heads); },
-     [](W w) -> Norm& { return w.layer->self.q_norm; }},
-    {Slot::k_norm, OwnedBy::layer,
+     [](W w) -> Norm& { return w.attention->q_norm; }},
+    {Slot::k_norm, OwnedBy::attention,
      [](C c, S, L l) {
          return l.attention.makes_keys() ? head_norm_of(c, l.attention, l.attention.kv_heads) : TensorShape{};
      },
-     [](W w) -> Norm& { return w.layer->self.k_norm; }},
-    {Slot::v_norm, OwnedBy::layer,
+     [](W w) -> Norm& { return w.attention->k_norm; }},
+    {Slot::v_norm, OwnedBy::attention,
      [](C, S, L l) {
          const AttentionSpec& a = l.attention;
          return TensorShape{a.value_norm && a.makes_keys() ? a.value_width() : 0};
      },
-     [](W w) -> Norm& { return w.layer->self.v_norm; }},
-    {Slot::attn_post_norm, OwnedBy::layer, [](C c, S, L l) { return norm_of(c, l.norms_output()); },
-     [](W w) -> Norm& { return w.layer->self.post_norm; }},
+     [](W w) -> Norm& { return w.attention->v_norm; }},
+    {Slot::attn_post_norm, OwnedBy::attention, [](C c, S, L l) { return norm_of(c, l.norms_output()); },
+     [](W w) -> Norm& { return w.attention->post_norm; }},
     {Slot::attn_scale,
      OwnedBy::layer,
      [](C c, S, L l) { return TensorShape{l.layer_scale ? c.d_model : 0}; },
      {}},
-    {Slot::cross_norm, OwnedBy::layer, [](C c, S, L l) { return norm_of(c, l.cross.has_value()); },
-     [](W w) -> Norm& { return w.layer->cross.norm; }},
-    {Slot::cross_q, OwnedBy::layer, [](C c, S, L l) { return cross_of(l, width_of_q, c); },
-     [](W w) -> Linear& { return w.layer->cross.q; }},
-    {Slot::cross_k, OwnedBy::layer, [](C c, S, L l) { return cross_of(l, width_of_k, c); },
-     [](W w) -> Linear& { return w.layer->cross.k; }},
-    {Slot::cross_v, OwnedBy::layer, [](C c, S, L l) { return cross_of(l, width_of_v, c); },
-     [](W w) -> Linear& { return w.layer->cross.v; }},
+    {Slot::cross_norm, OwnedBy::layer, [](C c, S s, L) { return norm_of(c, s.cross()); },
+     [](W w) -> Norm& { return w.layer->second.norm; }},
+    {Slot::cross_q, OwnedBy::layer, [](C c, S s, L l) { return cross_of(c, s, l, width_of_q); },
+     [](W w) -> Linear& { return w.layer->second.q; }},
+    {Slot::cross_k, OwnedBy::layer, [](C c, S s, L l) { return cross_of(c, s, l, width_of_k); },
+     [](W w) -> Linear& { return w.layer->second.k; }},
+    {Slot::cross_v, OwnedBy::layer, [](C c, S s, L l) { return cross_of(c, s, l, width_of_v); },
+     [](W w) -> Linear& { return w.layer->second.v; }},
     {Slot::cross_o, OwnedBy::layer,
-     [](C c, S, L l) {
-         return l.cross ? TensorShape{c.d_model, width_of_z(*l.cross), l.cross->output_bias} : TensorShape{};
+     [](C c, S s, L l) {
+         return s.cross() ? TensorShape{c.d_model, width_of_z(*l.second), l.second->output_bias}
+                          : TensorShape{};
      },
-     [](W w) -> Linear& { return w.layer->cross.o; }},
+     [](W w) -> Linear& { return w.layer->second.o; }},
     {Slot::cross_post_norm, OwnedBy::layer,
-     [](C c, S, L l) { return norm_of(c, l.cross && l.norms_output()); },
-     [](W w) -> Norm& { return w.layer->cross.post_norm; }},
+     [](C c, S s, L l) { return norm_of(c, s.cross() && l.norms_output()); },
+     [](W w) -> Norm& { return w.layer->second.post_norm; }},
     {Slot::mlp_norm, OwnedBy::layer,
      [](C c, S, L l) { return norm_of(c, !l.shared_norm && l.norms != NormPlace::output && !l.mlp.none()); },
      [](W w) -> Norm& { return w.layer->mlp_norm; }},

@@ -126,20 +126,29 @@ struct TensorShape {
     std::vector<int64_t> axes() const { return in ? std::vector{out, in} : std::vector{out}; }
 };
 
+/// Places a slot: in a layer of a stack; −1: in the stack, or the model. second: in the mixer beside a
+/// layer's attention.
+struct SlotPlace {
+    int stack = 0, layer = -1, expert = -1;
+    bool second = false;
+};
+
 /// Points to the weights that own a tensor; layer: null for those of a stack or of the model.
 struct TensorOwner {
     ModelWeights& model;
     StackWeights& stack;
     LayerWeights* layer = nullptr;
     ExpertWeights* expert = nullptr;
+    AttentionWeights* attention = nullptr;
 };
 
 /// Finds a tensor in its owner; monostate: it is split into others, or added to one.
 using TensorPlace = std::variant<std::monostate, Linear& (*)(const TensorOwner&),
                                  Norm& (*)(const TensorOwner&), const float*& (*)(const TensorOwner&)>;
 
-/// Says what owns a tensor: each expert of a layer, each layer, each stack, or the model.
-enum class OwnedBy { model, stack, layer, expert };
+/// Says what owns a tensor: each expert of a layer, a layer's attention and a mixer beside it, each layer,
+/// each stack, or the model.
+enum class OwnedBy { model, stack, layer, attention, expert };
 
 struct SlotRow {
     Slot slot;
@@ -155,8 +164,8 @@ std::span<const SlotRow> slots();
 std::span<const SlotRow> later_slots();
 const SlotRow& slot_row(Slot slot);
 
-/// Calls see(slot, matrix, stack, layer) for each place of a matrix; −1: of the model, of a stack.
-using SeeMatrix = std::function<void(Slot slot, Linear& w, int stack, int layer)>;
+/// Calls see(slot, matrix, where) for each place of a matrix; stack −1: of the model.
+using SeeMatrix = std::function<void(Slot slot, Linear& w, SlotPlace at)>;
 void each_matrix(ModelWeights& weights, const SeeMatrix& see);
 
 /// Lists the matrices that multiply rows of x, for packing; with `tables` also those read by the row.

@@ -41,7 +41,7 @@ void for_parts(const Gate& gate, Index width, const Part& part) {
     const Index each = width / gate.spec.norms;
     for (Index first = 0; first < width; first += each)
         part(first, each,
-             Eigen::Map<const Row>(gate.norm_weights + (gate.spec.norm_after ? first : 0), each));
+             Eigen::Map<const Row>(gate.norm_weights + (gate.spec.norm_shared ? 0 : first), each));
 }
 
 float root_mean_square(const Gate& gate, const Row& part) {

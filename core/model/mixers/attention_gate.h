@@ -12,7 +12,7 @@ namespace headlight {
 /// Holds the gate of one block.
 struct Gate {
     const AttentionGate& spec;
-    const float* norm_weights = nullptr;  // [width of a part] before the factors, [width of z] after them
+    const float* norm_weights = nullptr;  // [width of z], or [width of a part] that all share
     float eps = 0;                        // of the norms
 };
 Gate gate_of(const ModelConfig& config, const AttentionSpec& spec, const AttentionWeights& weights);

@@ -76,6 +76,7 @@ AttentionSpec read_delta_net(ConfigReader& r, const DeltaNetKeys& usual) {
                     {.width = AttentionGate::Width::component,
                      .by = AttentionGate::By::silu,
                      .norms = heads,
+                     .norm_shared = true,
                      .norm_eps = usual.norm_eps});
 }
 

@@ -41,7 +41,7 @@ void keep_decoder(ModelConfig& c) {
     s.name = "blocks";
     s.decoder_alone = true;
     s.source = -1;
-    for (LayerSpec& layer : s.layers) layer.cross.reset();
+    for (LayerSpec& layer : s.layers) layer.second.reset();
     if (s.norms_tokens) c.embed_scale = 1;  // acts in Blenderbot Small's encoder alone
     c.logits_bias = false;
 }
@@ -83,7 +83,7 @@ ModelConfig read_bart_common(ConfigReader& r, const BartUsual& usual = {}) {
     c.final_norm = usual.norms == NormPlace::before;
     layer.mlp.activation = of_decoder.mlp.activation =
         r.activation({"activation_function"}, usual.activation);
-    of_decoder.cross = of_decoder.attention;
+    of_decoder.second = of_decoder.attention;
     encoder.layers.assign(layers, layer);
     decoder.layers.assign(decoder_layers, of_decoder);
     if (r.boolean({"scale_embedding"}, usual.scales)) c.embed_scale = std::sqrt(float(c.d_model));
@@ -192,7 +192,7 @@ Result<ModelConfig> read_bigbird_pegasus(const Json& root, const std::string& fi
     for (StackConfig& s : c.stacks)
         for (LayerSpec& layer : s.layers) {
             layer.attention.bias = layer.attention.output_bias = bias;
-            if (layer.cross) layer.cross = layer.attention;
+            if (layer.second) layer.second = layer.attention;
         }
     return finish_whole_or_half(r, c);
 }

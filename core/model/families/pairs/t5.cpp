@@ -77,7 +77,7 @@ ModelConfig read_t5_common(ConfigReader& r, const T5Usual& usual) {
     attention.scale = 1;
     read_mlp(r, layer.mlp, usual.mlp);
     encoder.layers.assign(layers, layer);
-    layer.cross = attention;
+    layer.second = attention;
     decoder.layers.assign(decoder_layers, layer);
     const bool tied = r.boolean({or_null("tie_word_embeddings")}, true);
     c.tied_unembedding = tied || usual.always_tied;
