@@ -46,6 +46,7 @@ const Family* const kFamilies[] = {
     &kOlmoHybrid,
     &kBamba,
     &kGraniteHybrid,
+    &kFalconH1,
     &kMamba2,
     &kMamba,
     &kFalconMamba,

@@ -64,7 +64,7 @@ extern const Family kGptOss, kFlint, kGraniteSwa, kGraniteMoe, kGraniteMoeShared
 extern const Family kAfmoe, kLaguna, kMellum, kLlama4, kLlama4Text, kExaoneMoe, kSolarOpen, kSarvamMoe, kHyV3,
     kErnie45Moe, kFlexOlmo, kAriaText, kKolibri, kHunyuanMoe, kCohere2Moe;
 extern const Family kQwen3Next, kQwen35, kQwen35Moe, kQwen35Whole, kQwen35MoeWhole, kOlmoHybrid, kBamba,
-    kGraniteHybrid, kMamba2, kNemotronH, kLfm2, kLfm2Moe, kMamba, kFalconMamba, kJamba;
+    kGraniteHybrid, kMamba2, kNemotronH, kLfm2, kLfm2Moe, kMamba, kFalconMamba, kJamba, kFalconH1;
 extern const Family kMixtral, kQwen2Moe, kQwen3Moe, kOlmoe, kGlm4Moe, kDots1, kMinimaxM2;
 
 }  // namespace headlight

@@ -16,9 +16,33 @@ def names_of_mixer(config, i, kind):
     return rf"layers\.{i}\.{out}$", None
 
 
+def expected_of_both(model, inputs, watch):
+    """Tensors of Falcon-H1, in each of whose layers attention and a recurrence are side by side."""
+    c, attended, mixed, z = model.config, [], [], []
+    watch(model, r"self_attn$", attended)
+    watch(model, r"layers\.\d+\.mamba$", mixed)
+    for name, module in model.named_modules():
+        if re.search(r"mamba\.norm$", name):  # what is normed is z, before its gate
+            module.register_forward_hook(lambda m, x, y: z.append(x[0].detach().numpy()))
+    with torch.no_grad():
+        out = model(**inputs, output_attentions=True, output_hidden_states=True, use_cache=False)
+    want, n = {"logits": out.logits[0].numpy()}, inputs["input_ids"].shape[1]
+    for i in range(c.num_hidden_layers):
+        want[f"blocks.{i}.attn.hook_pattern"] = out.attentions[i][0].numpy()
+        want[f"blocks.{i}.hook_attn_out"] = c.attention_out_multiplier * attended[i]
+        want[f"blocks.{i}.hook_mamba_out"] = c.ssm_out_multiplier * mixed[i]
+        want[f"blocks.{i}.hook_resid_pre"] = out.hidden_states[i][0].numpy()
+        if c.mamba_rms_norm:
+            want[f"blocks.{i}.mamba.hook_z"] = z[i].reshape(n, -1)
+    want["ln_final.hook_normalized"] = out.hidden_states[-1][0].numpy()
+    return want
+
+
 def expected_of_hybrid(model, inputs, watch):
     """Tensors of a decoder some of whose layers are recurrences: their z are mixing matrices times
     values. watch(model, names, into): collects outputs of modules."""
+    if model.config.model_type == "falcon_h1":
+        return expected_of_both(model, inputs, watch)
     layers, added, mixed = mixers(model.config), {}, {}
     for i, (at, kind) in enumerate(layers):
         out, gate = names_of_mixer(model.config, at, kind)

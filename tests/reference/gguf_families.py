@@ -85,6 +85,7 @@ ARCHITECTURES = {
     "mamba2": "mamba2",
     "granitemoehybrid": "granitehybrid",
     "nemotron_h": "nemotron_h",
+    "falcon_h1": "falcon-h1",
     "mamba": "mamba",
     "falcon_mamba": "mamba",
     "jamba": "jamba",
@@ -129,6 +130,16 @@ MADE = {
     "falcon_mamba": {"use_bias": False, "layer_norm_epsilon": 1e-5, "mixer_rms_eps": 1e-5},
     "jamba": {"mamba_proj_bias": False},
     "granitemoehybrid": {"time_step_limit": (0.0, float("inf")), "mamba_proj_bias": False},
+    # llama.cpp multiplies no tied logits, and biases as the matrices.
+    "falcon_h1": {
+        "time_step_limit": (0.0, float("inf")),
+        "tie_word_embeddings": False,
+        "attention_bias": False,
+        "mlp_bias": False,
+        "projectors_bias": False,
+        "mamba_proj_bias": False,
+        "mamba_norm_before_gate": False,
+    },
     "nemotron_h": {"mlp_hidden_act": "relu2", "use_bias": False, "topk_group": 1, "n_group": 1},
     "lfm2": {"conv_bias": False, "block_auto_adjust_ff_dim": False},
     "lfm2_moe": {

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 DELTA_NETS = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
-STATE_SPACES = ("mamba2", "granitemoehybrid", "nemotron_h")
+STATE_SPACES = ("mamba2", "granitemoehybrid", "nemotron_h", "falcon_h1")
 SELECTIVE = ("mamba", "falcon_mamba", "jamba")
 CONVOLUTIONS = ("lfm2", "lfm2_moe")
 MIXERS = DELTA_NETS + STATE_SPACES + SELECTIVE + CONVOLUTIONS
@@ -13,6 +13,7 @@ MIXERS = DELTA_NETS + STATE_SPACES + SELECTIVE + CONVOLUTIONS
 OTHERWISE = {
     "mamba2": ("num_heads", "head_dim"),
     "jamba": ("num_key_value_heads",),
+    "falcon_h1": ("embedding_multiplier",),
     "granitemoehybrid": ("num_key_value_heads",),
     "nemotron_h": ("num_key_value_heads", "intermediate_size"),
     "gemma4_text": ("num_key_value_heads", "intermediate_size"),
@@ -84,7 +85,7 @@ def add_mixer(w, config):
         w.add_head_count(0)
         w.add_feed_forward_length(0)
         w.add_layer_norm_rms_eps(config["layer_norm_epsilon"])
-    elif kind in STATE_SPACES:
+    elif kind != "falcon_h1" and kind in STATE_SPACES:
         add_key_heads(w, config)
     if kind == "granitemoehybrid":
         w.add_rope_scaling_finetuned(config["position_embedding_type"] == "rope")
@@ -137,7 +138,34 @@ def delta_net(key, value, config):
     return {key.replace("dt_bias", "dt_proj.bias"): value}
 
 
+def falcon_h1(key, value, config):
+    """A tensor with the factors that the converter puts into it."""
+    of = lambda name: config[f"{name}_multiplier"]
+    if "in_proj" in key:
+        keys = config["mamba_n_groups"] * config["mamba_d_state"]
+        inner = config["mamba_n_heads"] * config["mamba_d_head"]
+        parts = np.split(value, np.cumsum([inner, inner, keys, keys]))
+        by = config["ssm_multipliers"]
+        return of("ssm_in") * np.concatenate([m * part for m, part in zip(by, parts)])
+    for name, factor in (
+        ("down_proj", lambda: config["mlp_multipliers"][1]),
+        ("gate_proj", lambda: config["mlp_multipliers"][0]),
+        ("k_proj", lambda: of("key") * of("attention_in")),
+        ("q_proj", lambda: of("attention_in")),
+        ("v_proj", lambda: of("attention_in")),
+        ("o_proj", lambda: of("attention_out")),
+        ("out_proj", lambda: of("ssm_out")),
+        ("lm_head", lambda: of("lm_head")),
+        ("embed_tokens", lambda: of("embedding")),
+    ):
+        if name in key:
+            return value * np.float32(factor())
+    return value
+
+
 def mixer(key, value, config):
+    if config["model_type"] == "falcon_h1":
+        value = falcon_h1(key, value, config)
     if "feed_forward.experts" in key and config["model_type"] == "lfm2_moe":
         key = key.removeprefix("model.")
     if config["model_type"] in SELECTIVE and key.endswith(".A_log"):

@@ -37,7 +37,7 @@ KINDS = ",".join(
     gpt2 gpt_neox llama mistral qwen2 qwen3 gemma gemma2 phi opt bloom bert distilbert roberta
     xlm_roberta camembert electra albert modernbert marian bart t5 mt5 vit
     qwen3_next qwen3_5_text olmo_hybrid bamba granitemoehybrid mamba2 nemotron_h mamba
-    falcon_mamba jamba
+    falcon_mamba jamba falcon_h1
     mixtral qwen2_moe qwen3_moe olmoe glm4_moe dots1 minimax_m2 olmo2 exaone4 cohere granite
     gemma4_text hunyuan_v1_dense ministral3 nanochat arcee deepseek_v2 minicpm3 lfm2
 """.split()

@@ -9,7 +9,7 @@ from random_sinks import granite
 HYBRIDS = tuple(
     """
     qwen3_next qwen3_5_text qwen3_5_moe_text olmo_hybrid bamba granitemoehybrid mamba2 nemotron_h
-    lfm2 lfm2_moe mamba falcon_mamba jamba
+    lfm2 lfm2_moe mamba falcon_mamba jamba falcon_h1
 """.split()
 )
 
@@ -17,7 +17,7 @@ HYBRIDS = tuple(
 def with_layers(config, attentions):
     """The attentions that transformers returns, each with the number of its layer."""
     attentions = [p for p in attentions if p is not None]
-    if config.model_type not in HYBRIDS:
+    if config.model_type not in HYBRIDS or config.model_type == "falcon_h1":
         return list(enumerate(attentions))
     layers = [i for i, (_, kind) in enumerate(mixers(config)) if kind == "full_attention"]
     return list(zip(layers, attentions, strict=True))
@@ -25,6 +25,8 @@ def with_layers(config, attentions):
 
 def mixers(config):
     """The number and the kind of each layer that mixes tokens; Nemotron-H's MLPs are layers too."""
+    if config.model_type == "falcon_h1":  # whose layers mix tokens in both ways
+        return [(i, "full_attention") for i in range(config.num_hidden_layers)]
     kinds = getattr(config, "layer_types", ["linear_attention"] * config.num_hidden_layers)
     return [
         (i, kind) for i, kind in enumerate(kinds) if kind.endswith("attention") or kind == "conv"
@@ -155,6 +157,42 @@ def make_bamba(d):
         rope_parameters={"rope_type": "default", "rope_theta": d.choice([1e4, 500.0])},
         z_loss_coefficient=0.0,
         **state_space(d, 48),
+        **d.ids,
+    )
+
+
+def factors(d, count):
+    return d.choice([None, [d.choice([0.3, 0.7, 1.9]) for _ in range(count)]])
+
+
+def make_falcon_h1(d):
+    heads, inner = d.choice([2, 4]), d.choice([None, 40, 72])
+    sizes = state_space(d, 48)
+    if inner:
+        sizes["mamba_n_heads"] = heads
+        sizes["mamba_d_head"] = d.choice(["auto", inner // heads])
+    return llama_like(
+        d,
+        transformers.FalconH1Config,
+        transformers.FalconH1ForCausalLM,
+        hidden_size=48,
+        num_attention_heads=4,
+        num_key_value_heads=d.choice([1, 2, 4]),
+        head_dim=d.choice([10, 12]),
+        num_hidden_layers=3,
+        attention_bias=d.flag(),
+        mlp_bias=d.flag(),
+        projectors_bias=d.flag(),
+        mamba_d_ssm=inner,
+        mamba_rms_norm=d.flag(),
+        mamba_norm_before_gate=d.flag(),
+        mlp_multipliers=factors(d, 2),
+        ssm_multipliers=factors(d, 5),
+        **{
+            f"{name}_multiplier": d.choice([1.0, 0.4, 1.7])
+            for name in "embedding lm_head key attention_in attention_out ssm_in ssm_out".split()
+        },
+        **sizes,
         **d.ids,
     )
 

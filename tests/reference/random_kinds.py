@@ -23,7 +23,7 @@ ONE_HEAD = (
     *"""
     trocr whisper emu3_text exaone mllama_text phi4_multimodal moshi fuyu got_ocr2 git
     gpt_neox_japanese apertus layoutlm tapas roc_bert led longt5 switch_transformers t5gemma
-    seamless_m4t seamless_m4t_v2 fsmt encoder_decoder mamba2 mamba falcon_mamba
+    seamless_m4t seamless_m4t_v2 fsmt encoder_decoder mamba2 mamba falcon_mamba falcon_h1
 """.split(),
 )
 DINO = ("dinov2", "dinov2_registers")

@@ -48,7 +48,7 @@ from safetensors.numpy import load_file
 
 TOLERANCE = {
     "hook_pattern": 5e-5,
-    "attn_out": 1e-4,
+    "_out": 1e-4,
     "hook_z": 1e-4,
     "resid_pre": 2e-4,
     "hook_normalized": 1e-4,

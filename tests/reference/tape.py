@@ -19,6 +19,7 @@ MID = {
     "bart": r"fc1$",
     "marian": r"fc1$",
     "lfm2": r"ffn_norm$",
+    "falcon_h1": r"pre_ff_layernorm$",
     "phi": None,
     **dict.fromkeys(("olmo2", "exaone4"), r"\.mlp$"),
     "cohere": None,

@@ -104,6 +104,34 @@ def jamba():
     ), transformers.JambaForCausalLM
 
 
+def falcon_h1():
+    """Attention and a state space side by side in each layer, with every factor."""
+    return transformers.FalconH1Config(
+        vocab_size=620,
+        hidden_size=48,
+        intermediate_size=40,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=12,
+        mamba_d_ssm=40,
+        mamba_n_heads=4,
+        mamba_n_groups=2,
+        mamba_d_state=8,
+        max_position_embeddings=128,
+        embedding_multiplier=1.5,
+        lm_head_multiplier=0.4,
+        key_multiplier=0.7,
+        attention_in_multiplier=1.2,
+        attention_out_multiplier=0.8,
+        ssm_in_multiplier=1.3,
+        ssm_out_multiplier=0.6,
+        ssm_multipliers=[0.7, 1.4, 0.9, 1.2, 0.5],
+        mlp_multipliers=[1.3, 0.7],
+        tie_word_embeddings=True,
+    ), transformers.FalconH1ForCausalLM
+
+
 def lfm2():
     """Short convolutions around attention with norms of q and k."""
     return transformers.Lfm2Config(
@@ -187,7 +215,8 @@ def esm():
 
 
 MADE = {
-    f.__name__: f for f in (mixtral, qwen3_5_text, nemotron_h, jamba, lfm2, gpt_oss, gemma4, esm)
+    f.__name__: f
+    for f in (mixtral, qwen3_5_text, nemotron_h, jamba, falcon_h1, lfm2, gpt_oss, gemma4, esm)
 }
 
 

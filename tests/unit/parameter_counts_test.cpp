@@ -69,10 +69,10 @@ TEST_CASE("counts: GPT-2 as published, tied and untied") {
 
 TEST_CASE("counts: the parts of every reference model sum to its file's parameters") {
     for (const char* name :
-         {"albert", "bart",         "bert",       "bloom", "distilbert", "electra", "gemma2",
-          "gemma4", "gpt2",         "gpt_neox",   "llama", "marian",     "mistral", "modernbert",
-          "opt",    "qwen3_5_text", "nemotron_h", "jamba", "lfm2",       "phi",     "qwen2",
-          "qwen3",  "roberta",      "t5",         "vit"}) {
+         {"albert", "bart",         "bert",       "bloom", "distilbert", "electra",   "gemma2",
+          "gemma4", "gpt2",         "gpt_neox",   "llama", "marian",     "mistral",   "modernbert",
+          "opt",    "qwen3_5_text", "nemotron_h", "jamba", "lfm2",       "falcon_h1", "phi",
+          "qwen2",  "qwen3",        "roberta",    "t5",    "vit"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
         const ModelConfig& c = model->config;

@@ -16,9 +16,9 @@ using namespace headlight;
 namespace {
 
 constexpr const char* kFamilies[] = {
-    "gpt2",    "gpt_neox", "llama",      "gemma2",  "phi",          "opt",        "bloom", "qwen3",
-    "mistral", "bert",     "modernbert", "albert",  "bart",         "marian",     "t5",    "distilbert",
-    "roberta", "electra",  "qwen2",      "mixtral", "qwen3_5_text", "nemotron_h", "jamba", "lfm2"};
+    "gpt2",  "gpt_neox",   "llama",        "gemma2",     "phi",    "opt",  "bloom",      "qwen3",   "mistral",
+    "bert",  "modernbert", "albert",       "bart",       "marian", "t5",   "distilbert", "roberta", "electra",
+    "qwen2", "mixtral",    "qwen3_5_text", "nemotron_h", "jamba",  "lfm2", "falcon_h1"};
 constexpr int kTokens = 9;
 
 unsigned new_seed() {

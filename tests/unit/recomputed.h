@@ -16,7 +16,7 @@ inline constexpr const char* kEveryFamily[] = {
     "albert", "bart", "bert",     "bloom",   "distilbert", "electra",      "gemma2",
     "gemma4", "gpt2", "gpt_neox", "llama",   "marian",     "mistral",      "modernbert",
     "opt",    "phi",  "mixtral",  "qwen2",   "qwen3",      "qwen3_5_text", "nemotron_h",
-    "jamba",  "lfm2", "gpt_oss",  "roberta", "t5",         "vit"};
+    "jamba",  "lfm2", "gpt_oss",  "roberta", "t5",         "vit",          "falcon_h1"};
 
 /// Returns another seed in each run, unless HEADLIGHT_SEED sets it.
 inline unsigned fresh_seed() {

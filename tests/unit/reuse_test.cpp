@@ -14,10 +14,26 @@ using namespace headlight;
 
 TEST_CASE("reuse: a pass with reused activations equals a fresh one, for any mask, changes and edit") {
     ThreadPool pool(2);
-    for (const std::string name :
-         {"gpt2", "llama", "mistral", "gemma2", "gemma4", "bloom", "phi", "opt", "bert", "marian", "t5",
-          "qwen3_5_text", "nemotron_h", "lfm2", "bart", "gpt2_f16", "gpt2_bf16", "llama_gguf/llama-q4_0.gguf",
-          "llama_gguf/llama-q8_0.gguf"}) {
+    for (const std::string name : {"gpt2",
+                                   "llama",
+                                   "mistral",
+                                   "gemma2",
+                                   "gemma4",
+                                   "bloom",
+                                   "phi",
+                                   "opt",
+                                   "bert",
+                                   "marian",
+                                   "t5",
+                                   "qwen3_5_text",
+                                   "nemotron_h",
+                                   "falcon_h1",
+                                   "lfm2",
+                                   "bart",
+                                   "gpt2_f16",
+                                   "gpt2_bf16",
+                                   "llama_gguf/llama-q4_0.gguf",
+                                   "llama_gguf/llama-q8_0.gguf"}) {
         const auto model = reference_model(name);
         for (unsigned seed = 0; seed < 60; ++seed) {
             RandomUser user(*model, seed);

@@ -101,7 +101,7 @@ constexpr std::pair<const char*, std::string_view> kEffects[] = {
     {"rope.scaling.yarn_attn_factor", ""},
     {"rope.scaling.yarn_log_multiplier", " deepseek2 "},
     {"ssm.state_size",
-     " qwen3next qwen35 qwen35moe granitehybrid nemotron_h nemotron_h_moe mamba2 mamba jamba "},
+     " qwen3next qwen35 qwen35moe granitehybrid nemotron_h nemotron_h_moe mamba2 mamba jamba falcon-h1 "},
     {"ssm.dt_b_c_rms", " mamba "},
 };
 

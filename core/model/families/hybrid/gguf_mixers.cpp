@@ -56,8 +56,9 @@ Status complete_state_space(const Gguf& file, const std::string& name, const Sta
     config[keys.groups] = mixer.groups;
     config[keys.heads] = mixer.heads;
     config[keys.d_head] = mixer.inner / mixer.heads;
+    if (keys.inner) config[keys.inner] = mixer.inner;
     const Json& width = config["hidden_size"];
-    if (!keys.any_width && width.is_number_integer() && width > 0)
+    if (!keys.any_width && !keys.inner && width.is_number_integer() && width > 0)
         config[keys.expand] = mixer.inner / width.get<int64_t>();
     config[keys.kernel_bias] = has_kernel_biases(file);
     return success();

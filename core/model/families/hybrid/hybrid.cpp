@@ -58,6 +58,20 @@ void check_shared(ConfigReader& r, int heads, int key_heads) {
 
 constexpr int kMaxWidth = 1 << 14, kMaxKernel = 64;
 
+/// Reads the least and the largest step.
+void read_step_limits(ConfigReader& r, RecurrenceSpec& recurrence) {
+    if (!r.has("time_step_limit")) return;
+    const Json limits = r.keep(json_list(r.root(), "time_step_limit", r.file()), Json(Json::array()));
+    const auto limit = [&](size_t i, float none) {
+        return limits.size() == 2 && limits[i].is_number() ? limits[i].get<float>() : none;
+    };
+    recurrence.least_step = limit(0, 0);
+    recurrence.largest_step = limit(1, recurrence.largest_step);
+    if (limits.size() != 2 || !(recurrence.least_step <= recurrence.largest_step))
+        r.fail(r.file() +
+               ": \"time_step_limit\" must give the least and the largest step; correct the file.");
+}
+
 }  // namespace
 
 AttentionSpec read_delta_net(ConfigReader& r, const DeltaNetKeys& usual) {
@@ -87,24 +101,20 @@ AttentionSpec read_state_space(ConfigReader& r, int d_model, const StateSpaceKey
                               .kernel_bias = r.boolean({or_null(keys.kernel_bias)}, true)};
     const int heads = r.integer({or_null(keys.heads)}, keys.usual_heads, 1, kMaxWidth),
               expand = r.integer({or_null(keys.expand)}, 2, 1, 64);
+    const bool own_width = keys.inner && !r.is_null(keys.inner);
+    const int64_t inner =
+        own_width ? r.integer({keys.inner}, keys.usual_inner, 1, 1 << 20) : int64_t{expand} * d_model;
     const bool automatic = !r.has(keys.d_head) || r.root()[keys.d_head] == "auto";
-    const int usual_head = keys.usual_head ? keys.usual_head : std::max(1, expand * d_model / heads),
+    const int usual_head =
+                  keys.usual_head ? keys.usual_head : narrow<int>(std::max<int64_t>(1, inner / heads)),
               d_value = automatic ? usual_head : r.integer({keys.d_head}, usual_head, 1, kMaxWidth);
-    if (!keys.any_width && heads * int64_t{d_value} != int64_t{expand} * d_model)
-        r.fail(r.file() + ": " + std::to_string(heads) + " heads of " + std::to_string(d_value) +
-               " components do not make " + std::to_string(expand) +
-               " times the width of the model; correct " + "the sizes of the state space.");
-    if (r.has("time_step_limit")) {
-        const Json limits = r.keep(json_list(r.root(), "time_step_limit", r.file()), Json(Json::array()));
-        const auto limit = [&](size_t i, float none) {
-            return limits.size() == 2 && limits[i].is_number() ? limits[i].get<float>() : none;
-        };
-        recurrence.least_step = limit(0, 0);
-        recurrence.largest_step = limit(1, recurrence.largest_step);
-        if (limits.size() != 2 || !(recurrence.least_step <= recurrence.largest_step))
-            r.fail(r.file() +
-                   ": \"time_step_limit\" must give the least and the largest step; correct the file.");
-    }
+    if (!keys.any_width && heads * int64_t{d_value} != inner)
+        r.fail(
+            r.file() + ": " + std::to_string(heads) + " heads of " + std::to_string(d_value) +
+            " components do not make " +
+            (own_width ? std::to_string(inner) : std::to_string(expand) + " times the width of the model") +
+            "; correct the sizes of the state space.");
+    read_step_limits(r, recurrence);
     check_silu(r, keys.activation);
     check_shared(r, heads, recurrence.key_heads);
     AttentionSpec out = mixer_of(heads, r.integer({or_null(keys.d_state)}, keys.usual_state, 1, kMaxWidth),

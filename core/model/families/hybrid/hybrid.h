@@ -35,9 +35,10 @@ struct StateSpaceKeys {
     const char *heads = "mamba_n_heads", *d_head = "mamba_d_head", *groups = "mamba_n_groups",
                *d_state = "mamba_d_state", *kernel = "mamba_d_conv", *expand = "mamba_expand",
                *kernel_bias = "mamba_conv_bias", *bias = "mamba_proj_bias", *activation = "hidden_act";
-    int usual_heads = 128, usual_groups = 1, usual_state = 256;
-    int usual_head = 0;      // width of a head; 0: expand · d_model / heads
-    bool any_width = false;  // the heads need not make expand · d_model together
+    const char* inner = nullptr;  // width of all heads together; null: expand · d_model
+    int usual_heads = 128, usual_groups = 1, usual_state = 256, usual_inner = 0;
+    int usual_head = 0;      // width of a head; 0: that of all / heads
+    bool any_width = false;  // the heads need not make that of all together
 };
 /// Reads a Mamba-2 mixer.
 AttentionSpec read_state_space(ConfigReader& r, int d_model, const StateSpaceKeys& keys);
