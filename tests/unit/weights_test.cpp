@@ -194,6 +194,23 @@ TEST_CASE("a differing copy of a tied tensor is used under its own name") {
     CHECK(got.at("decoder.0.hook_resid_pre") == same.at("decoder.0.hook_resid_pre"));
 }
 
+TEST_CASE("if the tables of encoder and decoder differ, the one that the class lists first makes logits") {
+    for (const auto& [type, first] :
+         {std::pair("bart", "decoder"), {"plbart", "encoder"}, {"mvp", "encoder"}}) {
+        CAPTURE(type);
+        Checkpoint files = Checkpoint::of("bart");
+        files.config["model_type"] = type;
+        files.rename("model.shared.weight", "model.encoder.embed_tokens.weight");
+        auto copy = files.tensors.at("model.encoder.embed_tokens.weight");
+        for (size_t i = 3; i < copy.bytes.size(); i += 8) copy.bytes[i] ^= '\x80';  // every other sign
+        files.tensors["model.decoder.embed_tokens.weight"] = copy;
+        Checkpoint stated = files;
+        stated.tensors["lm_head.weight"] =
+            files.tensors.at(std::string("model.") + first + ".embed_tokens.weight");
+        check_opens_as(files, pass_of(*stated.open()));
+    }
+}
+
 TEST_CASE("float64 weights give the same bits as float32 ones") {
     for (const char* folder : kFolders) {
         if (folder == std::string("vit")) continue;

@@ -8,6 +8,7 @@
 #include "base/quoted.h"
 #include "model/families/block_sparse.h"
 #include "model/families/longformer.h"
+#include "model/families/pairs/bart_tensors.h"
 
 namespace headlight {
 
@@ -302,87 +303,16 @@ Result<ModelConfig> read_whisper(const Json& root, const std::string& file) {
     return read_lone_decoder(r, c);
 }
 
-constexpr const char *kBartPrefixes[] = {"model.", ""}, *kLedPrefixes[] = {"led.", ""}, *kNoPrefix[] = {""};
-
-constexpr TensorRow kBartTensors[] = {
-    {Slot::token_embedding, "@.embed_tokens"},
-    {Slot::token_embedding, "shared"},
-    {Slot::token_embedding, "lm_head"},  // before the others, if copies differ, as in transformers
-    {Slot::token_embedding, "decoder.embed_tokens"},
-    {Slot::token_embedding, "encoder.embed_tokens"},
-    {Slot::position_embedding, "@.embed_positions"},
-    {Slot::embed_norm, "@.layernorm_embedding"},
-    {Slot::q, "@.layers.#.self_attn.q_proj"},
-    {Slot::k, "@.layers.#.self_attn.k_proj"},
-    {Slot::v, "@.layers.#.self_attn.v_proj"},
-    {Slot::o, "@.layers.#.self_attn.out_proj"},
-    {Slot::attn_norm, "@.layers.#.self_attn_layer_norm"},
-    {Slot::cross_q, "@.layers.#.encoder_attn.q_proj"},
-    {Slot::cross_k, "@.layers.#.encoder_attn.k_proj"},
-    {Slot::cross_v, "@.layers.#.encoder_attn.v_proj"},
-    {Slot::cross_o, "@.layers.#.encoder_attn.out_proj"},
-    {Slot::cross_norm, "@.layers.#.encoder_attn_layer_norm"},
-    {Slot::up, "@.layers.#.fc1"},
-    {Slot::down, "@.layers.#.fc2"},
-    {Slot::mlp_norm, "@.layers.#.final_layer_norm"},
-    {Slot::final_norm, "@.layer_norm"},
-    {Slot::unembedding, "lm_head"},
-    {Slot::unembedding_bias, "final_logits_bias", "", Stored::one_row},
-};
-// Names the last norm after the embeddings, and the encoder's attention as BigBird does.
-constexpr TensorRow kBigBirdPegasusTensors[] = {
-    {Slot::final_norm, "@.layernorm_embedding"},
-    {Slot::q, "@.layers.#.self_attn.self.query", "", Stored::plain, 0},
-    {Slot::k, "@.layers.#.self_attn.self.key", "", Stored::plain, 0},
-    {Slot::v, "@.layers.#.self_attn.self.value", "", Stored::plain, 0},
-    {Slot::o, "@.layers.#.self_attn.output", "", Stored::plain, 0},
-};
-constexpr TensorRow kFsmtTensors[] = {{Slot::unembedding, "decoder.output_projection"}};
-constexpr TensorRow kLedTensors[] = {
-    {Slot::q, "@.layers.#.self_attn.longformer_self_attn.query", "", Stored::plain, 0},
-    {Slot::k, "@.layers.#.self_attn.longformer_self_attn.key", "", Stored::plain, 0},
-    {Slot::v, "@.layers.#.self_attn.longformer_self_attn.value", "", Stored::plain, 0},
-    {Slot::o, "@.layers.#.self_attn.output", "", Stored::plain, 0},
-};
-constexpr TensorRow kLoneHeads[] = {
-    {Slot::token_embedding, "decoder.embed_tokens"}, {Slot::token_embedding, "proj_out"},
-    {Slot::token_embedding, "output_projection"},    {Slot::unembedding, "proj_out"},
-    {Slot::unembedding, "output_projection"},
-};
-constexpr TensorRow kSeamlessTensors[] = {
-    {Slot::token_embedding, "text_@.embed_tokens"},
-    {Slot::token_embedding, "shared"},
-    {Slot::token_embedding, "lm_head"},
-    {Slot::token_embedding, "text_decoder.embed_tokens"},
-    {Slot::token_embedding, "text_encoder.embed_tokens"},
-    {Slot::q, "text_@.layers.#.self_attn.q_proj"},
-    {Slot::k, "text_@.layers.#.self_attn.k_proj"},
-    {Slot::v, "text_@.layers.#.self_attn.v_proj"},
-    {Slot::o, "text_@.layers.#.self_attn.out_proj"},
-    {Slot::attn_norm, "text_@.layers.#.self_attn_layer_norm"},
-    {Slot::cross_q, "text_@.layers.#.cross_attention.q_proj"},
-    {Slot::cross_k, "text_@.layers.#.cross_attention.k_proj"},
-    {Slot::cross_v, "text_@.layers.#.cross_attention.v_proj"},
-    {Slot::cross_o, "text_@.layers.#.cross_attention.out_proj"},
-    {Slot::cross_norm, "text_@.layers.#.cross_attention_layer_norm"},
-    {Slot::up, "text_@.layers.#.ffn.fc1"},
-    {Slot::down, "text_@.layers.#.ffn.fc2"},
-    {Slot::mlp_norm, "text_@.layers.#.ffn_layer_norm"},
-    {Slot::final_norm, "text_@.layer_norm"},
-    {Slot::unembedding, "lm_head"},
-};
-constexpr TensorNames kBartNames{kBartPrefixes, kBartTensors}, kSeamlessNames{kNoPrefix, kSeamlessTensors};
-
 }  // namespace
 
 const Family kMarian{"marian", "Marian", read_marian, kBartNames};
 const Family kBart{"bart", "BART", read_bart, kBartNames};
-const Family kMvp{"mvp", "MVP", read_mvp, kBartNames};
-const Family kPlBart{"plbart", "PLBART", read_plbart, kBartNames};
+const Family kMvp{"mvp", "MVP", read_mvp, kEncoderFirstNames};
+const Family kPlBart{"plbart", "PLBART", read_plbart, kEncoderFirstNames};
 const Family kMBart{"mbart", "mBART", read_mbart, kBartNames};
 const Family kM2M100{"m2m_100", "M2M100", read_m2m, kBartNames};
 const Family kFsmt{"fsmt", "FSMT", read_fsmt, {kBartPrefixes, kFsmtTensors, kBartTensors}};
-const Family kLed{"led", "LED", read_led, {kLedPrefixes, kLedTensors, kBartTensors}};
+const Family kLed{"led", "LED", read_led, {kLedPrefixes, kEncoderFirst, kLedTensors, kBartTensors}};
 const Family kTrOcr{"trocr", "TrOCR (decoder)", read_trocr, {kBartPrefixes, kLoneHeads, kBartTensors}};
 const Family kWhisper{
     "whisper", "Whisper (decoder)", read_whisper, {kBartPrefixes, kLoneHeads, kBartTensors}};
@@ -392,8 +322,9 @@ const Family kPegasus{"pegasus", "Pegasus", read_pegasus, kBartNames};
 const Family kBigBirdPegasus{"bigbird_pegasus",
                              "BigBird-Pegasus",
                              read_bigbird_pegasus,
-                             {kBartPrefixes, kBigBirdPegasusTensors, kBartTensors}};
-const Family kBlenderbot{"blenderbot", "Blenderbot", read_blenderbot, kBartNames};
-const Family kBlenderbotSmall{"blenderbot-small", "Blenderbot Small", read_blenderbot_small, kBartNames};
+                             {kBartPrefixes, kEncoderFirst, kBigBirdPegasusTensors, kBartTensors}};
+const Family kBlenderbot{"blenderbot", "Blenderbot", read_blenderbot, kEncoderFirstNames};
+const Family kBlenderbotSmall{"blenderbot-small", "Blenderbot Small", read_blenderbot_small,
+                              kEncoderFirstNames};
 
 }  // namespace headlight
