@@ -211,6 +211,19 @@ TEST_CASE("if the tables of encoder and decoder differ, the one that the class l
     }
 }
 
+TEST_CASE("the head of GOT-OCR 2 is tied although its text part says it is not, unless the whole says so") {
+    const Checkpoint text = Checkpoint::of("qwen2");
+    const auto expected = pass_of(*text.open());
+    Checkpoint files = text;
+    files.config = {{"model_type", "got_ocr2"}, {"text_config", text.config}};
+    files.config["text_config"]["tie_word_embeddings"] = false;
+    check_opens_as(files, expected);
+    files.config["tie_word_embeddings"] = false;
+    const auto untied = files.open();
+    REQUIRE(untied);
+    CHECK(!(*untied)->has_logits());
+}
+
 TEST_CASE("float64 weights give the same bits as float32 ones") {
     for (const char* folder : kFolders) {
         if (folder == std::string("vit")) continue;

@@ -9,7 +9,7 @@
 namespace headlight {
 
 /// Lists the types that a model's text part may have, the usual one first, and whether its head is tied where
-/// no file says it.
+/// the file does not say it of the whole; that the text part's own class ties none does not count.
 struct TextPart {
     std::vector<std::string> types;
     bool tied = false;

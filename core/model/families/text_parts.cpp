@@ -217,9 +217,10 @@ Result<ModelConfig> read_text_part(const Json& root, const std::string& file, co
         return Error{file + ": a text part of the type " + in_quotes(shortened(type)) +
                      " is not computed here; use a model whose text part is " +
                      find_family(part.types.front())->name + "."};
-    const char* tied = "tie_word_embeddings";  // older files say it of the text part
-    const Json& says = root.contains(tied) && root[tied] != false ? root : text;
-    TRY(text[tied], json_boolean(says, or_null(tied), root.contains(tied) ? false : part.tied, file));
+    const JsonKey tied = or_null("tie_word_embeddings");  // older files say it of the text part
+    TRY(const bool whole, json_boolean(root, tied, root.contains(tied.name) ? false : part.tied, file));
+    TRY(const bool own, json_boolean(text, tied, false, file));
+    text[tied.name] = whole || own;
     return family->read_config(text, file);
 }
 
