@@ -95,6 +95,12 @@ BENCHMARKS = (
         ("PyTorch", "transformers", "ONNX Runtime"),
     ),
     Benchmark("typed", "One typed token", ("typed.py", "BUILD/headlight_bench"), ("gguf",)),
+    Benchmark(
+        "structures",
+        "Delta nets and experts",
+        ("structures.py", "BUILD/headlight_bench"),
+        ("PyTorch", "transformers"),
+    ),
     Benchmark("portable", "A build for any processor", ("portable.py", "BUILD/headlight_bench")),
     Benchmark(
         "memory", "Memory of a pass", ("memory.py", "BUILD/memory_bench", "BUILD/first_picture")
