@@ -132,6 +132,7 @@ constexpr WeightFormat kWeightFormats[] = {
     Format<scaled_int4, 32, 22>::row("INT4/32"),
     Format<nf4, 64, 36>::row("NF4/64"),
     Format<fp4, 64, 36>::row("FP4/64"),
+    Format<nvfp4, 32, 24>::row("NVFP4/16"),
 };
 constexpr int kWeightFormatCount = sizeof kWeightFormats / sizeof *kWeightFormats;
 

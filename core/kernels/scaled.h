@@ -151,6 +151,10 @@ Vec scale_mxfp4(const uint8_t* block) {
 SIXTEEN mxfp4(const uint8_t* block, int i) {
     return times(looked_up(kTwiceE2m1, nibbles_of_32(block + 1, i)), scale_mxfp4(block));
 }
+/// NVFP4: a scale for each sixteen values of E2M1, half of it as stored because the table has them doubled.
+SIXTEEN nvfp4(const uint8_t* block, int i) {
+    return times(looked_up(kTwiceE2m1, nibbles_of_32(block + 8, i)), scale_at(block + 4 * i));
+}
 
 #undef SIXTEEN
 

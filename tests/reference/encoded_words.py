@@ -10,14 +10,12 @@ AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 
 
 def packed(codes, bits):
-    """Eight (or four) neighbors of the first axis in each word, the first lowest."""
-    per = 32 // bits
-    words = codes.reshape(codes.shape[0] // per, per, -1).astype(np.uint32)
-    return torch.from_numpy(
-        (words << (bits * np.arange(per, dtype=np.uint32))[None, :, None])
-        .sum(1, dtype=np.uint32)
-        .view(np.int32)
-    )
+    """Neighbors of the first axis as one stream of bits, the first lowest, in words of 32."""
+    lines = codes.shape[0] * bits // 32
+    stream = (codes[:, None] >> np.arange(bits)[None, :, None]) & 1
+    stream = stream.reshape(lines, 32, -1).astype(np.uint32)
+    words = (stream << np.arange(32, dtype=np.uint32)[None, :, None]).sum(1, dtype=np.uint32)
+    return torch.from_numpy(words.view(np.int32))
 
 
 def quantized(weight, bits, group, noise):
@@ -82,6 +80,10 @@ WORDS = {
     "GPTQ 4 bits, groups of 32, act-order": gptq(4, 32, True, "gptq"),
     "GPTQ 4 bits, groups of 128, act-order, format v2": gptq(4, 128, True, "gptq_v2"),
     "GPTQ 4 bits, a scale a row": gptq(4, -1, False, "gptq"),
+    "GPTQ 2 bits, groups of 64": gptq(2, 64, False, "gptq"),
+    "GPTQ 2 bits, groups of 32, act-order, format v2": gptq(2, 32, True, "gptq_v2"),
+    "GPTQ 3 bits, groups of 128": gptq(3, 128, False, "gptq"),
+    "GPTQ 3 bits, groups of 64, act-order": gptq(3, 64, True, "gptq"),
     "GPTQ 8 bits, groups of 64": gptq(8, 64, False, "gptq"),
     "GPTQ 8 bits, groups of 128, act-order": gptq(8, 128, True, "gptq"),
     "AWQ 4 bits, groups of 128": awq(128),

@@ -23,6 +23,7 @@ from encoded_words import WORDS
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
+E4, E5 = torch.float8_e4m3fn, torch.float8_e5m2
 IDS = [5, 9, 20, 31, 44, 7, 5, 9, 60, 71, 12, 13]
 LIMIT = 3e-5
 
@@ -132,6 +133,29 @@ def compressed(compressor, bits, strategy, kind="int", group=None, symmetric=Tru
     return encode
 
 
+def nvfp4(name, weight, d):
+    """Packed and unpacked by compressed-tensors, whose dequantization rounds to bfloat16: scaled
+    here."""
+    from compressed_tensors.compressors.nvfp4.helpers import (
+        quantize_and_pack_fp4,
+        unpack_fp4_from_uint8,
+    )
+    from compressed_tensors.quantization.utils import generate_gparam
+
+    tiles = weight.reshape(len(weight), -1, 16)
+    largest = generate_gparam(weight.min(), weight.max()).reshape(1)
+    scale = (largest * tiles.abs().amax(-1) / 6).to(E4)
+    packed = quantize_and_pack_fp4(weight, scale.float(), global_scale=largest, group_size=16)
+    codes = unpack_fp4_from_uint8(packed, *weight.shape, dtype=torch.float32)
+    values = codes.reshape(tiles.shape) * (scale.float() / largest)[..., None]
+    module = name.removesuffix("weight")
+    return {
+        module + "weight_packed": packed,
+        module + "weight_scale": scale,
+        module + "weight_global_scale": largest,
+    }, values.reshape(weight.shape)
+
+
 def scheme_config(form, bits, strategy, kind="int", group=None):
     weights = {"num_bits": bits, "type": kind, "strategy": strategy, "group_size": group}
     return {
@@ -142,7 +166,6 @@ def scheme_config(form, bits, strategy, kind="int", group=None):
     }
 
 
-E4, E5 = torch.float8_e4m3fn, torch.float8_e5m2
 BLOCKS = {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"}
 BNB = {"quant_method": "bitsandbytes", "load_in_4bit": True}
 INT = "int-quantized", "naive-quantized"
@@ -185,6 +208,10 @@ FOLDERS = {
     "compressed-tensors fp8 of rows": (
         compressed("float-quantized", 8, "channel", "float"),
         scheme_config("naive-quantized", 8, "channel", "float"),
+    ),
+    "compressed-tensors NVFP4": (
+        nvfp4,
+        scheme_config("nvfp4-pack-quantized", 4, "tensor_group", "float", 16),
     ),
     "compressed-tensors fp8, blocks": (
         compressed("float-quantized", 8, "block", "float"),

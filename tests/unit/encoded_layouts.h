@@ -119,6 +119,11 @@ float fp4(Bytes p, int i) {
     const int code = nibble_of_many(p + 4, i);
     return (code & 8 ? -1.0f : 1.0f) * (kTwelfths[code & 7] / 12) * f32(p, 0);
 }
+float nvfp4(Bytes p, int i) {  // scales are stored halved
+    constexpr float kTwice[8] = {0, 1, 2, 3, 4, 6, 8, 12};
+    const int code = nibble(p + 8, i);
+    return (code & 8 ? -1.0f : 1.0f) * kTwice[code & 7] * f32(p, i / 16);
+}
 
 /// Keeps some bits of a byte of each block and sets others, so that scales are finite and near 1.
 struct Bounded {
@@ -170,6 +175,7 @@ const Layout kLayouts[] = {
     {"INT4/32", int4, {kFloatScale, kZeroLow, kZeroHigh}},
     {"NF4/64", nf4, {kFloatScale}},
     {"FP4/64", fp4, {kFloatScale}},
+    {"NVFP4/16", nvfp4, {kFloatScale, {7, 0x80, 0x3d}}},
 };
 
 const DType& dtype_of(const std::string& name) {

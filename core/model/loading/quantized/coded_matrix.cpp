@@ -17,6 +17,7 @@ struct CodingRow {
     const char* formats[2];  // the larger blocks first; null: none
     int codes_at;            // bytes before the codes of a block
     bool nibbles, zero;      // whether codes are four bits, and whether a zero follows the scale
+    int scales = 1;          // groups of a block, each with its scale
 };
 constexpr CodingRow kCodings[] = {
     {Coding::int4, {"INT4/128", "INT4/32"}, 6, true, true},
@@ -26,6 +27,7 @@ constexpr CodingRow kCodings[] = {
     {Coding::nf4, {"NF4/64", nullptr}, 4, true, false},
     {Coding::fp4, {"FP4/64", nullptr}, 4, true, false},
     {Coding::mxfp4, {nullptr, nullptr}, 1, true, false},
+    {Coding::nvfp4, {"NVFP4/16", nullptr}, 8, true, false, 2},
 };
 const CodingRow& row_of(Coding coding) {
     return *std::find_if(std::begin(kCodings), std::end(kCodings),
@@ -40,13 +42,18 @@ void pack_nibbles(const uint8_t* codes, int64_t count, std::byte* to) {
             *to++ = static_cast<std::byte>((codes[i + j] & 15) | codes[i + j + 16] << 4);
 }
 
-/// Writes a block of a row.
-void write_block(const CodingRow& row, const CodeScale& scale, const uint8_t* codes, int64_t count,
-                 std::byte* to) {
+/// Writes the scale of a group: of E2M1 in sixteens half of it, because the kernels double its values.
+void write_scale(const CodingRow& row, const CodeScale& scale, std::byte* to) {
+    const float value = row.coding == Coding::nvfp4 ? scale.scale / 2 : scale.scale;
     if (row.coding == Coding::mxfp4)
         *to = static_cast<std::byte>(scale.zero);
     else
-        std::memcpy(to, &scale.scale, sizeof scale.scale);
+        std::memcpy(to, &value, sizeof value);
+}
+
+/// Writes a block of a row after its scales.
+void write_block(const CodingRow& row, const CodeScale& scale, const uint8_t* codes, int64_t count,
+                 std::byte* to) {
     if (row.zero) {
         const auto zero = static_cast<int16_t>(scale.zero);
         std::memcpy(to + sizeof scale.scale, &zero, sizeof zero);
@@ -62,7 +69,8 @@ void write_block(const CodingRow& row, const CodeScale& scale, const uint8_t* co
 const DType* layout_of(const CodedMatrix& m) {
     const CodingRow& row = row_of(m.coding);
     const auto fits = [&](const DType& type) {
-        return m.columns % type.block == 0 && (m.group >= m.columns || m.group % type.block == 0);
+        const int64_t group = m.group * row.scales;
+        return m.columns % type.block == 0 && (group >= m.columns || group % type.block == 0);
     };
     if (m.coding == Coding::mxfp4) {
         const DType& type = *find_gguf_type(kGgufMxfp4);
@@ -83,9 +91,14 @@ std::unique_ptr<std::byte[]> laid_out(const CodedMatrix& m, const DType& type, T
         codes.resize(static_cast<size_t>(count * m.columns));
         m.codes(first, count, codes.data());
         for (int64_t r = 0; r < count; ++r)
-            for (int64_t at = 0; at < m.columns; at += type.block)
-                write_block(row, m.scale(first + r, at / m.group), codes.data() + r * m.columns + at,
-                            type.block, out.get() + (first + r) * stride + at / type.block * type.bytes);
+            for (int64_t at = 0; at < m.columns; at += type.block) {
+                std::byte* const to = out.get() + (first + r) * stride + at / type.block * type.bytes;
+                const CodeScale scale = m.scale(first + r, at / m.group);
+                write_scale(row, scale, to);
+                for (int i = 1; i < row.scales; ++i)
+                    write_scale(row, m.scale(first + r, at / m.group + i), to + i * sizeof scale.scale);
+                write_block(row, scale, codes.data() + r * m.columns + at, type.block, to);
+            }
     });
     return out;
 }

@@ -12,9 +12,10 @@
 namespace headlight {
 
 /// Says what a code stands for: an integer less a zero, a float, or a level of a table.
-enum class Coding { int4, int8, e4m3, e5m2, nf4, fp4, mxfp4 };
+enum class Coding { int4, int8, e4m3, e5m2, nf4, fp4, mxfp4, nvfp4 };
 
-/// w = scale · (code − zero); mxfp4: `zero` is the stored exponent instead.
+/// w = scale · (code − zero); mxfp4: `zero` is the stored exponent instead. The codes of mxfp4 and nvfp4 are
+/// E2M1.
 struct CodeScale {
     float scale = 1;
     int zero = 0;

@@ -1,6 +1,8 @@
-// Reads GPTQ (Frantar et al. 2022) and AWQ (Lin et al. 2023): integers in 32-bit words, by input. Layouts:
-// AutoGPTQ's qlinear modules and gptqmodel (formats gptq and gptq_v2), AutoAWQ's gemm.
+// Reads GPTQ (Frantar et al. 2022) and AWQ (Lin et al. 2023): integers in 32-bit words, by input; GPTQ's of
+// three bits lie across the border of two words. Layouts: AutoGPTQ's qlinear modules and gptqmodel (formats
+// gptq and gptq_v2), AutoAWQ's gemm.
 #include <cstring>
+#include <numeric>
 
 #include "model/loading/quantized/quantized_tensors.h"
 
@@ -16,13 +18,20 @@ uint32_t word_at(const StoredTensor& tensor, int64_t at) {
     return out;
 }
 
+/// Returns integer i of those of `bits` bits, the first lowest, in words `step` apart from `first` on.
+int integer_at(const StoredTensor& tensor, int64_t first, int64_t step, int64_t i, int bits) {
+    const int64_t bit = i * bits, word = first + bit / kWord * step, offset = bit % kWord;
+    uint64_t words = word_at(tensor, word);
+    if (offset + bits > kWord) words |= static_cast<uint64_t>(word_at(tensor, word + step)) << kWord;
+    return static_cast<int>(words >> offset & ((1u << bits) - 1));
+}
+
 /// Holds a module's tensors, with checked shapes.
 struct GroupedModule {
     const StoredTensor *weights = nullptr, *zeros = nullptr;
     std::vector<float> scales;  // [groups, rows]
     int64_t rows = 0, columns = 0, group = 0;
-    int bits = 4, per_word = 8;
-    int mask() const { return (1 << bits) - 1; }
+    int bits = 4;
     /// Returns what to add to a code: signed bytes hold codes of eight bits.
     int shift() const { return bits == 8 ? -128 : 0; }
     CodedMatrix matrix() const {
@@ -38,20 +47,21 @@ Result<GroupedModule> grouped_module(const QuantizedTensors& tensors, const std:
     const std::string weights = module + ".qweight", zeros = module + ".qzeros", scale = module + ".scales";
     out.weights = tensors.find(weights);
     out.bits = tensors.how().bits;
-    out.per_word = kWord / out.bits;
     if (out.weights->shape.size() != 2 || element_count(out.weights->shape) == 0)
         return tensors.damaged(weights,
                                "has the shape " + shape_text(out.weights->shape) + ", not that of a matrix");
-    out.columns = out.weights->shape[0] * (by_input ? out.per_word : 1);
-    out.rows = out.weights->shape[1] * (by_input ? 1 : out.per_word);
+    out.columns = by_input ? out.weights->shape[0] * kWord / out.bits : out.weights->shape[0];
+    out.rows = by_input ? out.weights->shape[1] : out.weights->shape[1] * kWord / out.bits;
     out.group = tensors.how().group ? tensors.how().group : out.columns;
     const int64_t groups = (out.columns + out.group - 1) / out.group;
     TRY_STATUS(tensors.check(weights, *out.weights, out.weights->shape, "I32"));
-    if (out.rows % out.per_word != 0)
-        return tensors.damaged(weights, "has " + std::to_string(out.rows) + " outputs, not a multiple of " +
-                                            std::to_string(out.per_word));
+    const int together = kWord / std::gcd(kWord, out.bits);  // codes that fill whole words
+    if (out.rows % together != 0 || out.columns % together != 0)
+        return tensors.damaged(weights, "has " + std::to_string(out.rows) + " outputs of " +
+                                            std::to_string(out.columns) + " inputs, not multiples of " +
+                                            std::to_string(together));
     TRY(out.zeros, tensors.beside(zeros, weights));
-    TRY_STATUS(tensors.check(zeros, *out.zeros, {groups, out.rows / out.per_word}, "I32"));
+    TRY_STATUS(tensors.check(zeros, *out.zeros, {groups, out.rows * out.bits / kWord}, "I32"));
     TRY(const StoredTensor* scales, tensors.beside(scale, weights));
     TRY_STATUS(tensors.check(scale, *scales, {groups, out.rows}));
     TRY(out.scales, tensors.scales(scale, *scales));
@@ -79,17 +89,13 @@ Status read_gptq_module(QuantizedTensors& tensors, const std::string& module) {
     for (int64_t i = 0; i < m.columns; ++i) place[order.empty() ? i : order[i]] = i;
     CodedMatrix coded = m.matrix();
     coded.codes = [&](int64_t first, int64_t count, uint8_t* to) {
-        for (int64_t w = 0; w < m.weights->shape[0]; ++w)
-            for (int64_t r = 0; r < count; ++r) {
-                uint32_t word = word_at(*m.weights, w * m.rows + first + r);
-                for (int64_t k = 0; k < m.per_word; ++k, word >>= m.bits)
-                    to[r * m.columns + place[w * m.per_word + k]] = static_cast<uint8_t>(
-                        static_cast<int>(word & static_cast<uint32_t>(m.mask())) + m.shift());
-            }
+        for (int64_t c = 0; c < m.columns; ++c)
+            for (int64_t r = 0; r < count; ++r)
+                to[r * m.columns + place[c]] =
+                    static_cast<uint8_t>(integer_at(*m.weights, first + r, m.rows, c, m.bits) + m.shift());
     };
     coded.scale = [&](int64_t row, int64_t group) -> CodeScale {
-        const uint32_t word = word_at(*m.zeros, group * (m.rows / m.per_word) + row / m.per_word);
-        const int zero = static_cast<int>(word >> (row % m.per_word * m.bits)) & m.mask();
+        const int zero = integer_at(*m.zeros, group * m.rows * m.bits / kWord, 1, row, m.bits);
         return {m.scales[group * m.rows + row], zero + tensors.how().zeros_less_one + m.shift()};
     };
     const std::vector<int64_t> shape{m.rows, m.columns};
@@ -103,7 +109,7 @@ int awq_place(int64_t j) { return static_cast<int>(j % 2 * 4 + j / 2); }
 
 Status read_awq_module(QuantizedTensors& tensors, const std::string& module) {
     TRY(const GroupedModule m, grouped_module(tensors, module, false));
-    const int64_t words = m.rows / m.per_word;
+    const int64_t words = m.rows * m.bits / kWord;
     const auto value = [&](const StoredTensor& tensor, int64_t line, int64_t row) {
         return static_cast<uint8_t>(word_at(tensor, line * words + row / 8) >> (awq_place(row % 8) * 4) & 15);
     };

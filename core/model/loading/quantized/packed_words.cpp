@@ -1,5 +1,6 @@
-// Reads compressed-tensors' pack-quantized integers, and MXFP4 as gpt-oss ships it. Layouts: pack_to_int32 of
-// compressed_tensors/compressors/pack_quantized; convert_moe_packed_tensors of transformers' mxfp4.py.
+// Reads compressed-tensors' pack-quantized integers and NVFP4, and MXFP4 as gpt-oss ships it. Layouts:
+// pack_to_int32 of compressed_tensors/compressors/pack_quantized, pack_fp4_to_uint8 of its nvfp4;
+// convert_moe_packed_tensors of transformers' mxfp4.py.
 #include <algorithm>
 #include <cstring>
 
@@ -120,6 +121,38 @@ Status read_packed_module(QuantizedTensors& tensors, const std::string& module) 
     return success();
 }
 
+/// Reads E2M1 in sixteens: w = code · scale ÷ the tensor's global scale, which made the scales fit E4M3.
+Status read_nvfp4_module(QuantizedTensors& tensors, const std::string& module) {
+    constexpr int64_t kGroup = 16;
+    const std::string packed = module + "_packed", scale = module + "_scale",
+                      global = module + "_global_scale";
+    const StoredTensor& weights = *tensors.find(packed);
+    if (weights.shape.size() != 2 || element_count(weights.shape) == 0)
+        return tensors.damaged(packed,
+                               "has the shape " + shape_text(weights.shape) + ", not that of a matrix");
+    const int64_t rows = weights.shape[0], columns = 2 * weights.shape[1];
+    TRY(const StoredTensor* scales, tensors.beside(scale, packed));
+    TRY_STATUS(tensors.check(scale, *scales, {rows, columns / kGroup}));
+    TRY(const std::vector<float> values, tensors.scales(scale, *scales));
+    TRY(const StoredTensor* whole, tensors.beside(global, packed));
+    TRY(const std::vector<float> divisor, tensors.scales(global, *whole));
+    if (divisor.size() != 1 || !(divisor[0] > 0)) return tensors.damaged(global, "is not one number above 0");
+    CodedMatrix coded{Coding::nvfp4, rows, columns, kGroup, {}, {}};
+    coded.codes = [&](int64_t first, int64_t count, uint8_t* to) {
+        const std::byte* from = weights.bytes.data() + first * columns / 2;
+        for (int64_t i = 0; i < count * columns / 2; ++i, ++from) {
+            to[2 * i] = std::to_integer<uint8_t>(*from & std::byte{15});
+            to[2 * i + 1] = std::to_integer<uint8_t>(*from >> 4);
+        }
+    };
+    coded.scale = [&](int64_t row, int64_t g) -> CodeScale {
+        return {values[row * (columns / kGroup) + g] / divisor[0], 0};
+    };
+    TRY_STATUS(tensors.put(module, {rows, columns}, coded));
+    for (const std::string& part : {packed, scale, global}) tensors.drop(part);
+    return success();
+}
+
 Status read_mxfp4_tensor(QuantizedTensors& tensors, const std::string& name) {
     const std::string blocks_name = name + "_blocks", scales_name = name + "_scales";
     const StoredTensor& blocks = *tensors.find(blocks_name);
@@ -155,8 +188,10 @@ Status read_mxfp4_tensor(QuantizedTensors& tensors, const std::string& name) {
 }  // namespace
 
 Status read_packed(QuantizedTensors& tensors) {
-    for (const std::string& module : tensors.with_ending(".weight_packed"))
-        TRY_STATUS(read_packed_module(tensors, module + ".weight"));
+    for (const std::string& module : tensors.with_ending(".weight_packed")) {
+        const bool floats = tensors.find(module + ".weight_packed")->dtype->name == std::string_view("U8");
+        TRY_STATUS((floats ? read_nvfp4_module : read_packed_module)(tensors, module + ".weight"));
+    }
     return success();
 }
 

@@ -84,7 +84,7 @@ Status read_gptq(const Json& object, const std::string& name, Quantization& q) {
     TRY_STATUS(read_groups(object, name, q));
     const bool known = format.empty() || format == "gptq" || format == "gptq_v2";
     q.zeros_less_one = format != "gptq_v2";
-    if (known && (q.bits == 4 || q.bits == 8)) q.method = Method::gptq;
+    if (known && (q.bits == 2 || q.bits == 3 || q.bits == 4 || q.bits == 8)) q.method = Method::gptq;
     if (!known) q.name += ", stored as " + format;
     return success();
 }
@@ -117,7 +117,8 @@ Status read_fp8(const Json& object, const std::string& name, Quantization& q) {
 /// Checks the schemes of compressed-tensors; bits and groups follow from the tensors.
 Status read_compressed(const Json& object, const std::string& name, Quantization& q) {
     const std::string format = word(object, "format");
-    const bool packed = format == "pack-quantized", mixed = format == "mixed-precision",
+    const bool packed = format == "pack-quantized" || format == "nvfp4-pack-quantized",
+               mixed = format == "mixed-precision",
                plain =
                    format == "naive-quantized" || format == "int-quantized" || format == "float-quantized";
     if (!packed && !plain && !mixed) {
@@ -195,12 +196,12 @@ Result<Quantization> quantization_beside(const fs::path& folder) {
 std::span<const QuantizedForm> quantized_forms() {
     static constexpr QuantizedForm kForms[] = {
         {"bitsandbytes", "nf4 and fp4, scales quantized in turn too; int8"},
-        {"GPTQ", "4 and 8 bits, groups or whole rows, act-order, formats gptq and gptq_v2"},
+        {"GPTQ", "2, 3, 4 and 8 bits, groups or whole rows, act-order, formats gptq and gptq_v2"},
         {"AWQ", "4 bits, version gemm"},
         {"FP8", "E4M3 and E5M2 with scales of tensors, rows or blocks (DeepSeek, Qwen, fbgemm, ModelOpt)"},
         {"compressed-tensors",
          "integers and floats of 8 bits; integers of up to 8 bits packed, with groups, "
-         "zeros and act-order"},
+         "zeros and act-order; NVFP4"},
         {"MXFP4", "experts as gpt-oss has them"},
     };
     return kForms;
