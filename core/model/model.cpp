@@ -157,6 +157,11 @@ Status keep_adapter(Model& model, const std::shared_ptr<Adapter>& adapter) {
     if (!adapter) return success();
     TRY_STATUS(adapter->finish());
     model.adapter = adapter;
+    if (model.config.shared_embedding && model.weights.stacks.size() > 1 &&
+        model.weights.stacks[0].token_embedding.adapter)
+        return Error{adapter->info().name +
+                     " adapts an embedding that encoder and decoder share, which is not computed; in Python, "
+                     "merge_and_unload() makes one model of both."};
     for (const Linear* w : matrices_of(model.weights, true))
         if (*w && w->adapter && !w->adapter->adds_to(*w))
             return Error{adapter->info().name + " adapts a matrix that " + model.config.family_name +

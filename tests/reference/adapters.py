@@ -91,6 +91,48 @@ def minicpm3():
     return transformers.MiniCPM3ForCausalLM(config), {"target_modules": names}
 
 
+def tied(**more):
+    config = transformers.LlamaConfig(**(LLAMA | {"tie_word_embeddings": True}))
+    return transformers.LlamaForCausalLM(config), more
+
+
+def gemma3(**more):
+    """Its embeddings are scaled after they are read."""
+    config = transformers.Gemma3TextConfig(**LLAMA, head_dim=16, pad_token_id=0)
+    return transformers.Gemma3ForCausalLM(config), more
+
+
+MIXTURE = LLAMA | {"intermediate_size": 40}
+EXPERTS = {
+    "target_modules": ["q_proj"],
+    "target_parameters": ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"],
+}
+
+
+def mixtral(**more):
+    config = transformers.MixtralConfig(**MIXTURE, num_local_experts=4)
+    return transformers.MixtralForCausalLM(config), EXPERTS | more
+
+
+def qwen3_moe(**more):
+    config = transformers.Qwen3MoeConfig(
+        **MIXTURE, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24
+    )
+    return transformers.Qwen3MoeForCausalLM(config), EXPERTS | more
+
+
+def gpt_oss(**more):
+    config = transformers.GptOssConfig(
+        **MIXTURE,
+        head_dim=16,
+        num_local_experts=4,
+        num_experts_per_tok=2,
+        layer_types=["full_attention", "full_attention"],
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+    )
+    return transformers.GptOssForCausalLM(config), EXPERTS | more
+
+
 CASES = {
     "llama": llama,
     "rank-stabilized": lambda: llama(use_rslora=True),
@@ -107,6 +149,25 @@ CASES = {
     "qwen3": qwen3,
     "bert": bert,
     "minicpm3": minicpm3,
+    "embedding": lambda: llama(target_modules=["embed_tokens", "q_proj"]),
+    "unembedding": lambda: llama(target_modules=["lm_head"]),
+    "unembedding, DoRA": lambda: llama(target_modules=["lm_head"], use_dora=True),
+    "tied, embedding alone": lambda: tied(target_modules=["embed_tokens"]),
+    "tied, unembedding alone": lambda: tied(target_modules=["lm_head"]),
+    "tied, both apart": lambda: tied(target_modules=["embed_tokens", "lm_head"]),
+    "tied, both tied": lambda: tied(target_modules=["embed_tokens"], ensure_weight_tying=True),
+    "tied from the unembedding": lambda: tied(target_modules=["lm_head"], ensure_weight_tying=True),
+    "gpt2, tokens and positions": lambda: (gpt2()[0], {"target_modules": ["wte", "wpe"]}),
+    "bert, embedding": lambda: (bert()[0], {"target_modules": ["word_embeddings", "query"]}),
+    "gemma3, scaled embedding": lambda: gemma3(target_modules=["embed_tokens"]),
+    "mixtral, experts": mixtral,
+    "mixtral, one parameter": lambda: mixtral(target_parameters=["mlp.experts.down_proj"]),
+    "mixtral, ranks and alphas": lambda: mixtral(
+        rank_pattern={"experts.gate_up_proj": 3}, alpha_pattern={"experts.down_proj": 2.5}
+    ),
+    "qwen3_moe, experts": qwen3_moe,
+    "gpt_oss, experts": gpt_oss,
+    "gpt_oss, router": lambda: gpt_oss(target_parameters=["mlp.router.weight"]),
 }
 
 
@@ -182,7 +243,8 @@ def main():
         worst = max(worst, *errors)
         if max(errors) > LIMIT:
             failed.append(name)
-    print(f"{len(CASES)} adapters at {len(STRENGTHS)} strengths, largest error {worst:.1e}")
+    count = len(a.names) or len(CASES)
+    print(f"{count} adapters at {len(STRENGTHS)} strengths, largest error {worst:.1e}")
     if failed:
         print("FAIL", *failed, sep="\n  ")
     return bool(failed)

@@ -8,6 +8,7 @@
 #include "analysis/circuits/adapter_changes.h"
 #include "analysis/circuits/head_matrices.h"
 #include "checkpoint.h"
+#include "helpers.h"
 #include "hub/adapted.h"
 #include "hub/library.h"
 #include "trace/trace.h"
@@ -23,11 +24,14 @@ struct AdapterFolder {
     TemporaryFolder folder;
     Checkpoint files;
 
-    AdapterFolder() {
+    /// Of no matrix yet of a reference model.
+    explicit AdapterFolder(const char* name) {
         files.config = {{"peft_type", "LORA"},
                         {"r", 2},
                         {"lora_alpha", 3},
-                        {"base_model_name_or_path", (kTests / "reference/models/llama").string()}};
+                        {"base_model_name_or_path", (kTests / "reference/models" / name).string()}};
+    }
+    AdapterFolder() : AdapterFolder("llama") {
         const auto base = Checkpoint::of("llama");
         for (const std::string module : {kAdaptedModule, "model.layers.1.mlp.down_proj"}) {
             const auto shape = base.tensors.at(module + ".weight").shape;
@@ -35,14 +39,16 @@ struct AdapterFolder {
             add(module + ".lora_B", {shape[0], 2}, 0.9f);
         }
     }
-    void add(const std::string& name, const std::vector<int64_t>& shape, float phase) {
+    void add(const std::string& name, const std::vector<int64_t>& shape, float phase,
+             const char* ending = ".weight") {
         std::string bytes;
         for (int64_t i = 0; i < element_count(shape); ++i) {
-            const float value = 0.2f * std::sin(phase + 1.7f * float(i));
+            const float value = value_at(i, phase);
             bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
         }
-        files.tensors["base_model.model." + name + ".weight"] = {"F32", shape, bytes};
+        files.tensors["base_model.model." + name + ending] = {"F32", shape, bytes};
     }
+    static float value_at(int64_t i, float phase) { return 0.2f * std::sin(phase + 1.7f * float(i)); }
     std::string write() const {
         files.write(folder.path);
         std::filesystem::rename(folder.path / "model.safetensors", folder.path / "adapter_model.safetensors");
@@ -204,4 +210,94 @@ TEST_CASE("adapter: files that do not fit are refused in one sentence") {
     CHECK(refused([](AdapterFolder& f) {
               f.add("model.nowhere", {2, 5}, 0);
           }).find("model.nowhere") != std::string::npos);
+}
+
+namespace {
+
+/// [rows, columns] of what a matrix or a table holds.
+Matrix stored_rows(const Linear& w) {
+    Matrix out(w.out, w.in);
+    for (int64_t i = 0; i < w.out; ++i) w.read(i, 0, w.in, out.row(i).data());
+    return out;
+}
+
+/// [rows, columns] of what AdapterFolder::add writes.
+Matrix written(int64_t rows, int64_t columns, float phase) {
+    Matrix out(rows, columns);
+    for (int64_t i = 0; i < out.size(); ++i) out.data()[i] = AdapterFolder::value_at(i, phase);
+    return out;
+}
+
+constexpr float kShareOfRank = 1.5f;  // α / rank
+
+}  // namespace
+
+TEST_CASE("adapter: what is trained for an embedding changes what is read, not what predicts") {
+    AdapterFolder folder("gpt2");  // tied
+    folder.add("transformer.wte.lora_embedding_A", {2, 420}, 0.3f, "");
+    folder.add("transformer.wte.lora_embedding_B", {48, 2}, 0.8f, "");
+    const auto adapted = open_model(folder.write() + "=0.5");
+    REQUIRE(adapted);
+    const auto base = reference_model("gpt2");
+    const Matrix change = 0.5f * kShareOfRank * (written(48, 2, 0.8f) * written(2, 420, 0.3f)).transpose();
+    const Linear& table = (*adapted)->weights.stacks[0].token_embedding;
+    CHECK((stored_rows(table) - stored_rows(base->weights.stacks[0].token_embedding) - change)
+              .cwiseAbs()
+              .maxCoeff() < 1e-6f);
+    CHECK(stored_rows((*adapted)->weights.unembedding) == stored_rows(base->weights.unembedding));
+    CHECK((*adapted)->config.tied_unembedding);
+    const auto none = (*adapted)->at_strength(0);
+    REQUIRE(none);
+    CHECK(stored_rows((*none)->weights.stacks[0].token_embedding) ==
+          stored_rows(base->weights.stacks[0].token_embedding));
+}
+
+TEST_CASE("adapter: what is trained for a tied unembedding changes what predicts alone") {
+    AdapterFolder folder("gpt2");
+    folder.add("lm_head.lora_A", {2, 48}, 0.3f);
+    folder.add("lm_head.lora_B", {420, 2}, 0.8f);
+    const auto adapted = open_model(folder.write());
+    REQUIRE(adapted);
+    const auto base = reference_model("gpt2");
+    const Matrix change = kShareOfRank * written(420, 2, 0.8f) * written(2, 48, 0.3f);
+    CHECK((stored_rows((*adapted)->weights.unembedding) - stored_rows(base->weights.unembedding) - change)
+              .cwiseAbs()
+              .maxCoeff() < 1e-6f);
+    CHECK(stored_rows((*adapted)->weights.stacks[0].token_embedding) ==
+          stored_rows(base->weights.stacks[0].token_embedding));
+}
+
+TEST_CASE("adapter: parameters of all experts hold the rows of one after those of another") {
+    constexpr int kExperts = 4, kWidth = 24, kModel = 48;
+    AdapterFolder folder("mixtral");
+    const std::string module = "model.layers.1.mlp.experts";
+    folder.add(module + ".base_layer.lora_A", {2 * kExperts, kModel}, 0.1f);
+    folder.add(module + ".base_layer.lora_B", {2 * kWidth, 2 * kExperts}, 0.2f);
+    folder.add(module + ".lora_A", {2 * kExperts, kWidth}, 0.3f);
+    folder.add(module + ".lora_B", {kModel, 2 * kExperts}, 0.4f);
+    const auto adapted = open_model(folder.write());
+    REQUIRE(adapted);
+    const auto base = reference_model("mixtral");
+    const auto change = [&](int expert, int64_t in, int64_t out, float a, float b) {
+        const Matrix all_b = written(out, 2 * kExperts, b);
+        Matrix own(out, 2);
+        for (int r = 0; r < 2; ++r) own.col(r) = all_b.col(r * kExperts + expert);
+        return Matrix(kShareOfRank * own * written(2 * kExperts, in, a).middleRows(2 * expert, 2));
+    };
+    for (int e = 0; e < kExperts; ++e) {
+        CAPTURE(e);
+        const ExpertWeights &now = (*adapted)->weights.stacks[0].layers[1].experts[size_t(e)],
+                            &was = base->weights.stacks[0].layers[1].experts[size_t(e)];
+        const Matrix reads = change(e, kModel, 2 * kWidth, 0.1f, 0.2f);
+        const auto apart = [](const Linear& x, const Linear& y) {
+            return Matrix(stored_rows(x) - stored_rows(y));
+        };
+        CHECK((apart(now.gate, was.gate) - reads.topRows(kWidth)).cwiseAbs().maxCoeff() < 1e-6f);
+        CHECK((apart(now.in, was.in) - reads.bottomRows(kWidth)).cwiseAbs().maxCoeff() < 1e-6f);
+        CHECK((apart(now.out, was.out) - change(e, kWidth, kModel, 0.3f, 0.4f)).cwiseAbs().maxCoeff() <
+              1e-6f);
+    }
+    CHECK(!(*adapted)->weights.stacks[0].layers[0].experts[0].gate.adapter);
+    folder.files.config["r"] = 3;
+    CHECK(folder.refusal().find("has 8 rows where 4 experts of rank 3") != std::string::npos);
 }

@@ -55,8 +55,8 @@ Result<double> positive_number(const Json& root, const char* key, double usual, 
 
 /// Fails if a key says what no pass computes.
 Status check_neutral(const Json& root, const std::string& file) {
-    for (const char* key : {"layer_replication", "target_parameters", "alora_invocation_tokens",
-                            "arrow_config", "use_qalora", "lora_bias"}) {
+    for (const char* key :
+         {"layer_replication", "alora_invocation_tokens", "arrow_config", "use_qalora", "lora_bias"}) {
         const Json* const found = json_find(root, or_null(key));
         if (!found || *found == false || found->empty()) continue;
         return Error{file + ": \"" + key + "\" changes the model in a way that is not computed; in Python, " +
@@ -88,6 +88,10 @@ std::vector<float> lengths(const Linear& w) {
 }
 
 }  // namespace
+
+int64_t AdapterConfig::rank_of(const std::string& module) const {
+    return int64_t(of_module(ranks, module, double(rank)));
+}
 
 Result<AdapterConfig> parse_adapter_config(const Json& root, const std::string& file) {
     if (!root.is_object()) return Error{file + " is no JSON object; save the adapter again."};
@@ -152,23 +156,33 @@ Result<Adapter> Adapter::open(const fs::path& folder, float strength) {
         constexpr std::string_view kPrefix = "base_model.model.";
         out.tensors_[stored.starts_with(kPrefix) ? stored.substr(kPrefix.size()) : stored] = tensor;
     }
-    for (const auto& [name, tensor] : out.tensors_) {
-        std::string module = name;
-        cut(module, ".weight");
-        cut(module, ".default");
-        if (cut(module, ".lora_A"))
-            out.modules_[module].a = &tensor;
-        else if (cut(module, ".lora_B"))
-            out.modules_[module].b = &tensor;
-        else if (cut(module, ".lora_magnitude_vector"))
-            out.modules_[module].magnitude = &tensor;
-        else if (module.find(".lora_") != std::string::npos)
-            return out.does_not_fit(name, "is a kind of adapter that is not computed");
-    }
+    for (const auto& [name, tensor] : out.tensors_) TRY_STATUS(out.read_module(name, tensor));
     for (const auto& [module, own] : out.modules_)
         if (!own.a || !own.b || bool(own.magnitude) != out.config_.magnitudes)
             return out.does_not_fit(module, "lacks one of its matrices");
     return out;
+}
+
+/// Notes a tensor by the module that it is trained for; others take the place of the model's.
+Status Adapter::read_module(const std::string& name, const StoredTensor& tensor) {
+    std::string module = name;
+    cut(module, ".weight");
+    cut(module, ".default");
+    if (cut(module, ".lora_A")) {
+        modules_[module].a = &tensor;
+    } else if (cut(module, ".lora_B")) {
+        modules_[module].b = &tensor;
+    } else if (cut(module, ".lora_embedding_A")) {
+        modules_[module].a = &tensor;
+        modules_[module].embedding = true;
+    } else if (cut(module, ".lora_embedding_B")) {
+        modules_[module].b = &tensor;
+    } else if (cut(module, ".lora_magnitude_vector")) {
+        modules_[module].magnitude = &tensor;
+    } else if (module.find(".lora_") != std::string::npos) {
+        return does_not_fit(name, "is a kind of adapter that is not computed");
+    }
+    return success();
 }
 
 AdapterInfo Adapter::info() const {
@@ -180,8 +194,13 @@ AdapterInfo Adapter::info() const {
 
 std::map<std::string, StoredTensor> Adapter::take_replacing() {
     std::map<std::string, StoredTensor> out;
-    for (const auto& [name, tensor] : tensors_)
-        if (name.find(".lora_") == std::string::npos) out[name] = tensor;
+    constexpr std::string_view kWrapped = ".base_layer.";  // a whole embedding, saved beside what it adds
+    for (const auto& [name, tensor] : tensors_) {
+        if (name.find(".lora_") != std::string::npos) continue;
+        const size_t at = name.find(kWrapped);
+        out[at == std::string::npos ? name : name.substr(0, at) + "." + name.substr(at + kWrapped.size())] =
+            tensor;
+    }
     return out;
 }
 
@@ -189,6 +208,12 @@ Error Adapter::does_not_fit(const std::string& module, const std::string& why) c
     return {display_path(folder_) + ": " + shortened(module) + " " + why +
             "; use the adapter with the model that it was trained on" +
             (config_.base.empty() ? "" : ", " + in_quotes(config_.base)) + "."};
+}
+
+const float* Adapter::transposed(const float* values, int64_t rows, int64_t columns) {
+    std::vector<float>& out = values_->emplace_back(size_t(rows * columns));
+    Eigen::Map<Matrix>(out.data(), columns, rows) = ConstMatrixMap(values, rows, columns).transpose();
+    return out.data();
 }
 
 Result<const float*> Adapter::values(const StoredTensor& tensor, const std::vector<int64_t>& shape,
@@ -203,34 +228,61 @@ Result<const float*> Adapter::values(const StoredTensor& tensor, const std::vect
     return out.data();
 }
 
+Status Adapter::read_factors(const std::string& name, const Module& own, int64_t rank, LowRank& into) {
+    if (!own.embedding) {
+        TRY(into.a, values(*own.a, {rank, into.in}, name + ".lora_A"));
+        TRY(into.b, values(*own.b, {into.out, rank}, name + ".lora_B"));
+        return success();
+    }
+    if (own.magnitude)
+        return does_not_fit(name, "has lengths of an embedding (DoRA), which are not computed");
+    TRY(const float* rows, values(*own.a, {rank, into.out}, name + ".lora_embedding_A"));
+    TRY(const float* columns, values(*own.b, {into.in, rank}, name + ".lora_embedding_B"));
+    into.a = transposed(columns, into.in, rank);
+    into.b = transposed(rows, rank, into.out);
+    return success();
+}
+
+/// Keeps what is added to a matrix, or puts it in place of what the module adds already.
+void Adapter::add(Module& own, LowRank added, const std::string& name, const Linear& w) {
+    const double alpha = of_module(config_.alphas, name, config_.alpha), root = std::sqrt(double(added.rank));
+    const bool of_outputs = w.layout == WeightLayout::out_in;
+    added.base = w.weight;
+    added.stride = of_outputs ? w.stride : w.dtype->size(1);
+    if (!own.number) {
+        own.number = added_.size();
+        shares_.push_back(alpha / (config_.root ? root : double(added.rank)));
+        matrices_.push_back(w);
+        added_.push_back(added);
+    }
+    const size_t i = *own.number;
+    matrices_[i] = w;
+    added_[i] = added;
+    added_[i].strength = float(strength_ * shares_[i]);
+    set_factors(i);
+}
+
 Status Adapter::attach(const std::string& name, Linear& w) {
     const auto found = modules_.find(name);
     if (found == modules_.end()) return success();
     Module& own = found->second;
-    const int64_t rank = own.a->shape.empty() ? 0 : own.a->shape[0],
-                  said = int64_t(of_module(config_.ranks, name, double(config_.rank)));
+    const int64_t rank = own.a->shape.empty() ? 0 : own.a->shape[0], said = config_.rank_of(name);
     if (rank != said || rank <= 0 || rank > kMaxRank)
         return does_not_fit(name, "has the rank " + std::to_string(rank) +
                                       " where adapter_config.json says " + std::to_string(said));
-    const bool of_outputs = w.layout == WeightLayout::out_in;
-    LowRank added{.base = w.weight,
-                  .stride = of_outputs ? w.stride : w.dtype->size(1),
-                  .in = w.in,
-                  .out = w.out,
-                  .rank = rank};
-    TRY(added.a, values(*own.a, {rank, w.in}, name + ".lora_A"));
-    TRY(added.b, values(*own.b, {w.out, rank}, name + ".lora_B"));
-    const double alpha = of_module(config_.alphas, name, config_.alpha);
-    shares_.push_back(alpha / (config_.root ? std::sqrt(double(rank)) : double(rank)));
-    added.strength = float(strength_ * shares_.back());
-    if (own.magnitude) {
-        TRY(added.magnitudes, values(*own.magnitude, {w.out}, name + ".lora_magnitude_vector"));
+    LowRank added{.in = w.in, .out = w.out, .rank = rank};
+    if (own.number) {
+        added = added_[*own.number];
+        if (added.in != w.in || added.out != w.out)
+            return does_not_fit(name, "is a matrix of two shapes in this model");
+    } else {
+        TRY_STATUS(read_factors(name, own, rank, added));
+        if (own.magnitude) {
+            TRY(added.magnitudes, values(*own.magnitude, {w.out}, name + ".lora_magnitude_vector"));
+        }
     }
-    matrices_.push_back(w);
-    added_.push_back(added);
-    own.used = true;
-    set_factors(added_.size() - 1);
-    w.adapter = &added_.back();
+    add(own, added, name, w);
+    w.adapter = &added_[*own.number];
     return success();
 }
 
@@ -273,7 +325,7 @@ const LowRank* Adapter::in_place_of(const Adapter& other, const LowRank* of) con
 
 Status Adapter::finish() const {
     for (const auto& [module, own] : modules_)
-        if (!own.used) return does_not_fit(module, "is no matrix of this model that can be adapted");
+        if (!own.number) return does_not_fit(module, "is no matrix of this model that can be adapted");
     return success();
 }
 

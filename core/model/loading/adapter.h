@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "io/json.h"
@@ -21,6 +22,7 @@ struct AdapterConfig {
     bool root = false;                            // or by α / √rank (Kalajdzievski 2023)
     bool magnitudes = false;                      // DoRA
     std::map<std::string, double> ranks, alphas;  // of modules whose names end so
+    int64_t rank_of(const std::string& module) const;
 };
 Result<AdapterConfig> parse_adapter_config(const Json& root, const std::string& file);
 
@@ -39,6 +41,14 @@ std::string adapter_name(const std::filesystem::path& folder, float strength);
 /// Returns whether a folder holds an adapter and no model of its own.
 bool is_adapter(const std::filesystem::path& folder);
 
+/// Locates a matrix of an expert in the parameter of all `count` experts of a layer, where each has `outputs`
+/// rows, of which the matrix is those from `first` on.
+struct ExpertParameter {
+    const char* name;  // as modules call it: "gate_up_proj"
+    int layer = 0, expert = 0, count = 1;
+    int64_t first = 0, outputs = 0;
+};
+
 /// Adds an adapter to the matrices of a model. Keeps its files mapped, and what `attach` points to.
 class Adapter {
 public:
@@ -56,8 +66,12 @@ public:
     /// of the model's files.
     std::map<std::string, StoredTensor> take_replacing();
     const std::shared_ptr<const MappedFile>& file() const { return file_; }
-    /// Adds what is trained for the matrix NAME.weight, if anything is. Fails if shapes differ.
+    /// Adds what is trained for the matrix NAME.weight, if anything is; of an embedding, to a table whose
+    /// rows are outputs. Again, of the same name: in place of the first. Fails if shapes differ.
     Status attach(const std::string& name, Linear& w);
+    /// Adds what is trained for a parameter that holds the matrices of all experts of a layer, if anything is
+    /// (target_parameters).
+    Status attach_expert(const ExpertParameter& of, Linear& w);
     /// Fails if it changes something that was never attached.
     Status finish() const;
 
@@ -68,10 +82,20 @@ private:
     Adapter() = default;
     struct Module {
         const StoredTensor *a = nullptr, *b = nullptr, *magnitude = nullptr;
-        bool used = false;
+        bool embedding = false;                                // a [rank, rows], b [width, rank]: of a table
+        std::optional<size_t> number;                          // of what it adds; of the last, of experts
+        const float *expert_a = nullptr, *expert_b = nullptr;  // [experts][rank, in], [experts][out, rank]
     };
+    using NamedModule = std::pair<const std::string, Module>;
+    Status read_module(const std::string& name, const StoredTensor& tensor);
+    Status read_factors(const std::string& name, const Module& own, int64_t rank, LowRank& into);
+    NamedModule* experts_module(const ExpertParameter& of, const Linear& w);
+    Status read_experts(NamedModule& module, const ExpertParameter& of, const Linear& w, int64_t rank);
+    void add(Module& own, LowRank added, const std::string& name, const Linear& w);
     Result<const float*> values(const StoredTensor& tensor, const std::vector<int64_t>& shape,
                                 const std::string& name);
+    /// [columns, rows] of values [rows, columns], kept as they are.
+    const float* transposed(const float* values, int64_t rows, int64_t columns);
     void set_factors(size_t i);
     Error does_not_fit(const std::string& module, const std::string& why) const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "model/loading/adapter_experts.h"
 #include "model/loading/made_tensors.h"
 #include "model/loading/named_tensors.h"
 #include "model/mixers/latent.h"
@@ -224,8 +225,7 @@ void Binder::bind_experts(const TensorOwner& owner, SlotPlace at) {
             if (slot.owner != OwnedBy::expert) continue;
             const bool fused = slot.slot == Slot::expert_gate_up;
             const TensorRow* row = stored_row(slot.slot, at);
-            const bool gates = fused || slot.slot == Slot::expert_gate;
-            if (!row || (gates && !layer.mlp.gated)) continue;
+            if (!row || ((fused || slot.slot == Slot::expert_gate) && !layer.mlp.gated)) continue;
             // files of one family hold gate and up in one tensor, or in two
             const bool either = layer.mlp.gated && !rows(Slot::expert_gate_up, at).empty() &&
                                 !rows(Slot::expert_gate, at).empty();
@@ -243,6 +243,7 @@ void Binder::bind_experts(const TensorOwner& owner, SlotPlace at) {
                     {owner.model, owner.stack, owner.layer, &expert}) = w;
             }
         }
+        note(adapt_expert(store_, {at.layer, at.expert}, *layer.mlp.experts, expert));
         expert.out.scale = layer.residual_scale;
     }
 }
@@ -340,7 +341,8 @@ void Binder::bind_head(ModelWeights& weights, const TensorOwner& owner) {
 void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
     const StackConfig& stack = c_.stacks[at.stack];
     const TensorShape shape = slot_row(Slot::unembedding).shape(c_, stack, stack.layers[0]);
-    const Linear tied = c_.stacks[at.stack].vocab ? shared_embedding() : Linear();
+    Linear tied = c_.stacks[at.stack].vocab ? shared_embedding() : Linear();
+    tied.adapter = nullptr;  // of the embedding alone
     Linear w = tied;
     if (has(Slot::unembedding, at, ".weight")) {
         w = linear(*rows(Slot::unembedding, at)[0], names(Slot::unembedding, at), shape);
@@ -348,6 +350,7 @@ void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
     } else if (!c_.tied_unembedding) {
         return;
     }
+    for (const std::string& name : names(Slot::unembedding, at)) note(store_.attach(name, w));
     const auto biases = names(Slot::unembedding_bias, at);
     const bool stored = has(Slot::unembedding_bias, at, "");
     if (!biases.empty() && (c_.mlm_head ? c_.head_bias : c_.logits_bias && stored)) {

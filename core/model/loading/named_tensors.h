@@ -46,6 +46,10 @@ public:
     Status finish() const;
 
 protected:
+    /// Keeps the first error.
+    void note(const Status& status) {
+        if (!status && error_.empty()) error_ = status.error().message;
+    }
     void mark(const std::string& name);
     Norm norm_of_rows(const std::string& name, const TensorShape& shape);
     Linear matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout);

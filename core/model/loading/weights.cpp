@@ -231,10 +231,14 @@ void WeightStore::adapt(std::shared_ptr<Adapter> adapter) {
 
 Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
     TRY(Linear w, stored_matrix(name, in, out, layout));
-    if (!adapter_) return w;
-    for (const std::string& prefix : prefixes_)
-        TRY_STATUS(adapter_->attach(prefix + name.substr(0, name.rfind(".weight")), w));
+    TRY_STATUS(attach(name.substr(0, name.rfind(".weight")), w));
     return w;
+}
+
+Status WeightStore::attach(const std::string& name, Linear& w) {
+    if (!adapter_) return success();
+    for (const std::string& prefix : prefixes_) TRY_STATUS(adapter_->attach(prefix + name, w));
+    return success();
 }
 
 Result<Linear> WeightStore::stored_matrix(const std::string& name, int64_t in, int64_t out,

@@ -39,6 +39,12 @@ public:
     /// the same names. Outlives the matrices.
     void adapt(std::shared_ptr<Adapter> adapter);
 
+    /// Adds what the adapter has for the matrix NAME.weight under one of the prefixes, or for an expert's.
+    Status attach(const std::string& name, Linear& w);
+    Status attach_expert(const ExpertParameter& of, Linear& w) {
+        return adapter_ ? adapter_->attach_expert(of, w) : success();
+    }
+
     bool has(const std::string& name) const { return find(name) != nullptr; }
     /// Returns the tensor of this name, under one of the prefixes; null if there is none.
     const StoredTensor* find(const std::string& name) const;
