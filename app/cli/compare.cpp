@@ -1,10 +1,12 @@
 #include "analysis/comparison/compare.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <optional>
 
 #include "analysis/attention/head_stats.h"
 #include "analysis/circuits/adapter_changes.h"
+#include "analysis/comparison/strengths.h"
 #include "analysis/prediction/metric.h"
 #include "cli/options.h"
 #include "cli/usage.h"
@@ -22,7 +24,7 @@ namespace {
 struct CompareOptions {
     InputOptions input;
     std::string text_b, model_b, trace_b, align = "token", metric;
-    bool json = false;
+    bool json = false, strengths = false;
 };
 
 constexpr int kTokens = 10;
@@ -34,6 +36,7 @@ struct ComparedRuns {
     std::vector<ProbabilityChange> next;  // at the end of both; empty if they predict nothing
     std::optional<Metric> metric;         // resolved in A
     MetricValues metric_a, metric_b;
+    std::optional<StrengthCurve> curve;
 };
 
 /// Evaluates the metric in both runs; without a chosen position, at the last of each.
@@ -93,6 +96,18 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     return run_input(other, pool);
 }
 
+/// Follows the adapter's strength on B's text.
+Status follow_strengths(const CompareOptions& o, ComparedRuns& c, ThreadPool& pool) {
+    if (!o.strengths) return success();
+    if (!o.input.trace.empty() || !nothing_else(o) || o.input.adapter.empty())
+        return Error{
+            "--strengths follows an adapter on one text; give --adapter FOLDER, and leave out what else B "
+            "differs by."};
+    TRY(const Metric wanted, parse_metric(*c.a->model, o.metric, c.a.get()));
+    TRY(c.curve, strength_curve(*c.b, wanted, pool));
+    return success();
+}
+
 /// Runs A, the text without interventions or a trace, and B.
 Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     ComparedRuns c;
@@ -120,10 +135,36 @@ Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     if (!last_a.empty() && !last_b.empty())
         c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
     TRY_STATUS(compare_metric(o, c, pool));
+    TRY_STATUS(follow_strengths(o, c, pool));
     return c;
 }
 
+/// A line for each strength: the metric there, and p of each token that is predicted somewhere.
+std::string curve_csv(const StrengthCurve& curve, const Model& model) {
+    std::string out = "strength," + csv_field(metric_name(model, curve.metric));
+    for (const StrengthToken& token : curve.tokens) out += "," + csv_field("p(" + token.label + ")");
+    for (int i = 0; i < StrengthCurve::kCount; ++i) {
+        out += "\n" + csv_number(StrengthCurve::strength(i)) + "," + csv_number(curve.values[size_t(i)]);
+        for (const StrengthToken& token : curve.tokens)
+            out += "," + csv_number(token.probabilities[size_t(i)]);
+    }
+    return out + "\n";
+}
+
+nlohmann::ordered_json curve_json(const StrengthCurve& curve, const Model& model) {
+    nlohmann::ordered_json out{{"metric", metric_name(model, curve.metric)},
+                               {"strengths", nlohmann::ordered_json::array()},
+                               {"values", curve.values},
+                               {"tokens", nlohmann::ordered_json::array()}};
+    for (int i = 0; i < StrengthCurve::kCount; ++i)
+        out["strengths"].push_back(std::round(double(StrengthCurve::strength(i)) * 10) / 10);
+    for (const StrengthToken& token : curve.tokens)
+        out["tokens"].push_back({{"token", token.label}, {"id", token.id}, {"p", token.probabilities}});
+    return out;
+}
+
 std::string as_csv(const ComparedRuns& c) {
+    if (c.curve) return curve_csv(*c.curve, *c.b->model);
     const ModelConfig& config = c.a->config();
     const bool adapted = !c.adapter.qk.empty();
     std::string out = std::string("layer,head,distance") + (adapted ? ",qk_change,ov_change" : "");
@@ -167,6 +208,7 @@ std::string as_json(const ComparedRuns& c) {
                           {"delta_logit", change.logit},
                           {"delta_log_p", change.log_probability}};
     }
+    if (c.curve) root["strengths"] = curve_json(*c.curve, *c.b->model);
     return json_text(root, 2) + "\n";
 }
 
@@ -190,10 +232,14 @@ std::function<Status()> declare_compare(CLI::App& app) {
                    "(position)")
         ->check(one_of({"token", "position"}))
         ->capture_default_str();
-    add_metric_option(app, o->metric, "with --json: the metric, in both runs");
+    add_metric_option(app, o->metric, "with --json: the metric, in both runs; with --strengths, at each");
+    app.add_flag(
+        "--strengths", o->strengths,
+        "with --adapter: the metric and p of the next tokens at 31 strengths from -1 to 2, instead of "
+        "the heads; with --json, beside them");
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
     return [o, &app]() -> Status {
-        if (!o->json) TRY_STATUS(refuse_given(given_options(app), {"metric"}, "--json"));
+        if (!o->json && !o->strengths) TRY_STATUS(refuse_given(given_options(app), {"metric"}, "--json"));
         return run(*o);
     };
 }

@@ -90,7 +90,7 @@ std::function<Status()> declare_quantization(CLI::App& app) {
                       "what the encoding of a matrix costs: its value with all of them, less "
                       "its value with this one as in --exact");
     app.add_flag(
-        "--heads", o->heads,
+        "--per-head", o->heads,
         "what the encoding of each head's part of W_Q, W_K, W_V and W_O costs, instead of each matrix; "
         "with --json, beside them");
     app.add_flag("--json", o->json, "JSON, with how far each head's pattern moved, instead of CSV");

@@ -1,46 +1,16 @@
 #include "panels/adapter_bar.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/quoted.h"
-#include "hub/adapted.h"
 #include "model/loading/adapter.h"
 #include "paint/chip.h"
 #include "paint/toolbar.h"
+#include "parts/strength.h"
 #include "session/commands/commands.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
-
-constexpr float kFrom = -1, kTo = 2, kSnap = 0.06f, kSteps = 20;  // steps in 1
-
-float place_of(float strength) { return (strength - kFrom) / (kTo - kFrom); }
-
-/// The strength at a place of the slider: 0 and 1 hold it, else a multiple of 0.05.
-float strength_at(float place) {
-    const float free = kFrom + (kTo - kFrom) * place;
-    for (const float held : {0.0f, 1.0f})
-        if (std::abs(free - held) < kSnap) return held;
-    return std::round(free * kSteps) / kSteps;
-}
-
-/// "[——|——|—o—] 1.50", with marks at 0 and 1.
-void draw_strength(Scene& s, Rect r, float strength) {
-    constexpr float kKnob = 6, kMark = 12;  // as Ui::slider draws it
-    const float run = r.w - 2 * kKnob;
-    for (const float held : {0.0f, 1.0f}) {
-        const float x = r.x + kKnob + run * place_of(held);
-        s.ui.fill({x, r.middle_y() - kMark / 2, s.ui.line(), kMark}, s.ui.colors->t3);
-    }
-    const auto place = s.ui.slider("adapter/strength", band(r, size::row),
-                                   std::clamp(place_of(strength), 0.0f, 1.0f), strength != 0);
-    if (!place) return;
-    const float wanted = strength_at(*place);
-    if (wanted != strength) s.send("adapter", strength_text(wanted));
-}
 
 void draw_presets(Scene& s, Toolbar& bar, float strength) {
     for (const auto& [label, value] : {std::pair{"0 base", 0.0f}, std::pair{"1 as trained", 1.0f}})
@@ -65,7 +35,7 @@ float draw_adapter_bar(Scene& s, Rect area) {
         bar.say(kCaption, ui.colors->accent_text, ui.text.fitted(kCaption, name, kSlider / 2));
     }
     bar.say(kCaption, ui.colors->t3, "Strength", gap::small);
-    draw_strength(s, bar.take(roomy ? kSlider : kNarrowSlider, gap::small), strength);
+    draw_strength_slider(s, "adapter/strength", bar.take(roomy ? kSlider : kNarrowSlider, gap::small));
     write(ui, bar.take(kNumber), kBodyMono, ui.colors->accent_text, decimals(double(strength), 2),
           Flush::right);
     if (roomy) draw_presets(s, bar, strength);

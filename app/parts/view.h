@@ -58,6 +58,9 @@ struct View {
     float least_high = 120;            // a lower window shows a message instead
     bool paints = false;               // a brush paints its cells: the bar of interventions stands above
     bool second_run = false;           // compares the shown run with another one
+    /// Whether it has a slider of the adapter's strength itself, in a center of this height; then no bar of
+    /// the adapter stands above it.
+    bool (*has_strength)(Scene& scene, float height) = nullptr;
     /// Its background jobs; `shown`: it is the current view.
     std::vector<JobRequest> (*jobs)(const Scene& scene, bool shown) = nullptr;
     /// Shows attention to a source: the target is generated if none is typed, and the view, not the

@@ -172,7 +172,10 @@ void draw_middle(Scene& s, const Places& p, const View* view) {
     const Rect middle = p.middle, header{middle.x, middle.y, middle.w, p.header};
     const bool low = p.header < size::view_header, lists = view && view->of_target,
                paints = view && view->paints;
-    const float adapter = draw_adapter_bar(s, {middle.x, header.bottom(), middle.w, low ? kBarLow : kBar});
+    const bool has_strength =
+        view && view->has_strength && view->has_strength(s, middle.bottom() - header.bottom());
+    const float adapter =
+        has_strength ? 0 : draw_adapter_bar(s, {middle.x, header.bottom(), middle.w, low ? kBarLow : kBar});
     const float below = header.bottom() + adapter;
     const float chips = adapter + (low ? draw_bars(s, {middle.x, below, middle.w, kBarLow}, paints)
                                        : draw_change_lines(s, {middle.x, below, middle.w, kBar}, paints));

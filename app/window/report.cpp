@@ -139,6 +139,15 @@ void report_jobs(const WorkAnswer& answer, Json& root) {
         root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
                                  found.refusal};
     }
+    if (const auto* curve = answer.job<Measuring<StrengthsRequest>>()) {
+        const StrengthsFound found = curve->found();
+        root["strengths"] = {found.curve ? found.curve->done : 0, found.refusal};
+    }
+    if (const auto* costs = answer.job<Measuring<EncodingsRequest>>()) {
+        const EncodingsFound found = costs->found();
+        root["encodings"] = {found.costs ? found.costs->done : 0, found.costs ? found.costs->steps : -1,
+                             found.refusal};
+    }
     report_scores<FirstScoresRequest>(answer, "first_scores", root);
     report_scores<SecondScoresRequest>(answer, "second_scores", root);
     if (const auto* dossier = answer.job<CorpusSweep>()) {

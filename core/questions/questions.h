@@ -28,6 +28,8 @@
 #include "analysis/circuits/adapter_changes.h"
 #include "analysis/circuits/circuits.h"
 #include "analysis/circuits/composition.h"
+#include "analysis/comparison/encodings.h"
+#include "analysis/comparison/strengths.h"
 #include "analysis/comparison/word_alignment.h"
 #include "analysis/corpus/corpus_file.h"
 #include "analysis/corpus/prompt_averages.h"
@@ -54,7 +56,8 @@ struct QuestionRow {
 
 /// The same of a question whose answer takes long: a job answers it in the background too
 /// (session/work/jobs.h). Function also reports answers so far to `seen`, or null; an error becomes the
-/// answer's `refusal`.
+/// answer's `refusal`. The type may have a static member same_for(a, b): whether two shown runs have the same
+/// answer, whatever else is shown.
 template <class Request, auto Function>
 struct MeasuredRow {
     using Asks = Request;
@@ -106,7 +109,6 @@ inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
                                       QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
                                       QuestionRow<CircuitsRequest, answer_circuits>{},
                                       QuestionRow<CompositionRequest, answer_composition>{},
-                                      QuestionRow<AdapterChangesRequest, answer_adapter_changes>{},
                                       QuestionRow<DossierRequest, answer_dossier>{},
                                       QuestionRow<PromptsRequest, answer_prompts>{},
                                       QuestionRow<AttentionBesideRequest, answer_attention_beside>{}};
@@ -117,7 +119,10 @@ inline constexpr std::tuple kMeasured{MeasuredRow<ExplanationRequest, measure_ex
                                       MeasuredRow<FirstScoresRequest, measure_token_scores<0>>{},
                                       MeasuredRow<SecondScoresRequest, measure_token_scores<1>>{},
                                       MeasuredRow<TurnsRequest, measure_turns>{},
-                                      MeasuredRow<OwnAnswerRequest, measure_own_answer>{}};
+                                      MeasuredRow<OwnAnswerRequest, measure_own_answer>{},
+                                      MeasuredRow<AdapterChangesRequest, measure_adapter_changes>{},
+                                      MeasuredRow<StrengthsRequest, measure_strengths>{},
+                                      MeasuredRow<EncodingsRequest, measure_encodings>{}};
 
 /// The table of questions: every question has one row.
 inline constexpr std::tuple kQuestions = std::tuple_cat(kAnswered, kMeasured);
@@ -199,6 +204,7 @@ public:
         std::get<Slot<PatchMapRequest>>(found_) = nullptr;
         std::get<Slot<FirstScoresRequest>>(found_) = nullptr;
         std::get<Slot<SecondScoresRequest>>(found_) = nullptr;
+        std::get<Slot<EncodingsRequest>>(found_) = nullptr;
     }
     /// Keeps what is still true of another text in the same model.
     AnswersTo about_model() const {
@@ -211,8 +217,6 @@ public:
             out.set(circuits->asked, circuits->answer, nullptr);
         if (const auto& composition = std::get<Slot<CompositionRequest>>(found_))
             out.set(composition->asked, composition->answer, nullptr);
-        if (const auto& changes = std::get<Slot<AdapterChangesRequest>>(found_))
-            out.set(changes->asked, changes->answer, nullptr);
         return out;
     }
 

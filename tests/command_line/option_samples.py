@@ -112,6 +112,7 @@ OF_VERBS = {
     "--ids-out": [],
     "--trace-b": ["t.safetensors"],
     "--align": ["position"],
+    "--strengths": [],
     "--clean": ["Lily saw a cat"],
     "--corrupted": ["Lily saw a dog"],
     "--steps": ["7"],

@@ -7,6 +7,7 @@
 
 #include "analysis/circuits/adapter_changes.h"
 #include "analysis/circuits/head_matrices.h"
+#include "analysis/comparison/strengths.h"
 #include "checkpoint.h"
 #include "helpers.h"
 #include "hub/adapted.h"
@@ -210,6 +211,85 @@ TEST_CASE("adapter: files that do not fit are refused in one sentence") {
     CHECK(refused([](AdapterFolder& f) {
               f.add("model.nowhere", {2, 5}, 0);
           }).find("model.nowhere") != std::string::npos);
+}
+
+namespace {
+
+ForwardRequest request_of_strengths() {
+    ForwardRequest out;
+    out.inputs.resize(1);
+    out.inputs[0].ids = {5, 9, 20, 31, 7, 5};
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("adapter: the curve over strengths holds what a pass at each strength predicts") {
+    ThreadPool pool(2);
+    const AdapterFolder folder;
+    const std::string path = folder.write();
+    const auto model = open_model(path + "=0.35");
+    REQUIRE(model);
+    const auto shown = run_trace(*model, request_of_strengths(), pool);
+    REQUIRE(shown);
+    int seen = 0;
+    const auto curve = strength_curve(**shown, {MetricKind::divergence}, pool, nullptr,
+                                      [&](const StrengthCurve& now) { CHECK(now.done == ++seen); });
+    REQUIRE(curve);
+    CHECK(seen == StrengthCurve::kCount);
+    CHECK(curve->values[10] == 0);  // the base from itself
+    CHECK(!curve->tokens.empty());
+    for (const float strength : {-1.0f, 0.0f, 0.3f, 1.0f, 2.0f}) {
+        CAPTURE(strength);
+        const auto at = open_model(path + "=" + strength_text(strength));
+        REQUIRE(at);
+        const auto run = run_trace(*at, request_of_strengths(), pool);
+        REQUIRE(run);
+        const auto point = size_t(StrengthCurve::point_at(strength));
+        CHECK(StrengthCurve::strength(int(point)) == strength);
+        const Vector p = probabilities_at(**run, curve->metric.position, pool);
+        CHECK(curve->first[point] == ranked_ids(p, 1)[0]);
+        for (const StrengthToken& token : curve->tokens) CHECK(token.probabilities[point] == p[token.id]);
+    }
+    CHECK(curve->values[30] > curve->values[20]);
+}
+
+TEST_CASE("adapter: the curve is of a text and an adapter, whatever the strength that is shown") {
+    ThreadPool pool(2);
+    const AdapterFolder folder;
+    const std::string path = folder.write();
+    const auto whole = open_model(path);
+    REQUIRE(whole);
+    const auto half = open_model(path + "=0.5", nullptr, nullptr, *whole);
+    REQUIRE(half);
+    ForwardRequest other = request_of_strengths();
+    other.inputs[0].ids.back() = 9;
+    const auto a = *run_trace(*whole, request_of_strengths(), pool),
+               b = *run_trace(*half, request_of_strengths(), pool), c = *run_trace(*half, other, pool);
+    CHECK(StrengthsRequest::same_for(*a, *b));
+    CHECK(!StrengthsRequest::same_for(*b, *c));
+    CHECK(AdapterChangesRequest::same_for(*b, *c));
+    CHECK(!AdapterChangesRequest::same_for(*a, *b));
+    const auto base = reference_model("llama");
+    const auto refused = strength_curve(**run_trace(base, request_of_strengths(), pool), {}, pool);
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("has no adapter") != std::string::npos);
+}
+
+TEST_CASE("adapter: a curve says from where on another token comes") {
+    StrengthCurve curve;
+    curve.done = StrengthCurve::kCount;
+    curve.first.assign(StrengthCurve::kCount, 5);
+    const auto model = reference_model("llama");
+    const std::string five = prediction_label(*model, 5), nine = prediction_label(*model, 9);
+    CHECK(strength_summary(curve, *model) ==
+          "The model predicts " + five + " at every strength from 0 to 2.");
+    for (size_t i = 16; i < 24; ++i) curve.first[i] = 9;
+    CHECK(strength_summary(curve, *model) == "The base predicts " + five +
+                                                 ". From 0.6 on the model predicts " + nine +
+                                                 ", from 1.4 on " + five + " again.");
+    curve.done = 3;
+    CHECK(strength_summary(curve, *model).empty());
 }
 
 namespace {

@@ -121,6 +121,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["chat_asked"] = written["chat_attended"] = -1;
     written["contacts_apart"] = 6;
     written["compare_rank"] = 0;
+    written["compare_curve"] = 0;
     written["circuits_strongest"] = 60;
     written["circuits_q"] = written["circuits_k"] = written["circuits_v"] = true;
     written["graph_sink_apart"] = written["influence_written"] = false;

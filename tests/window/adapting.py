@@ -96,3 +96,38 @@ def base_and_adapted_stand_side_by_side(display):
                 w.click("compare/rank")
                 w.click(f"compare/rank/{rank}")
                 w.wait(lambda r: rank in r["texts"] and not r["busy"])
+
+
+def _items(r):
+    return [path for path in r["widgets"] if path.startswith("compare/curve/")]
+
+
+def a_curve_shows_the_prediction_over_strengths(display):
+    """The curve is measured once in the background, whatever strength is shown; its slider and a
+    click on it choose the strength, and the slider under the header makes room for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        poems = _write_adapter(Path(folder) / "poems")
+        options = ("--text", LILY, "--adapter", str(poems), "--report-texts")
+        with Window(PROGRAM, display, *options) as w:
+            w.settled()
+            w.click("adapter/compare")
+            r = w.wait(
+                lambda r: r.get("strengths") == [31, ""] and "compare/strength" in r["widgets"]
+            )
+            assert "adapter/strength" not in r["widgets"]
+            assert any(t.startswith("The base predicts ") for t in r["texts"]) or any(
+                t.startswith("The model predicts ") for t in r["texts"]
+            ), r["texts"]
+            w.drag("compare/strength", (0.66, 0.5), (0.335, 0.5))
+            r = w.wait(lambda r: _strength(r) == 0 and not r["busy"])
+            assert r["strengths"] == [31, ""]  # as it was
+            w.point("compare/strengths", 0.5, 0.5)
+            w.tool("click", "1")
+            w.wait(lambda r: _strength(r) == 0.5 and not r["busy"])
+            w.click("compare/curve")
+            r = w.wait(lambda r: len(_items(r)) == 2)
+            w.click(next(item for item in _items(r) if not item.endswith("next token")))
+            w.wait(lambda r: r["compare_curve"] == 1)
+            w.click("compare/show")
+            w.click("compare/show/next tokens")
+            w.wait(lambda r: "adapter/strength" in r["widgets"])

@@ -1,7 +1,11 @@
 """Two heads, and before and after interventions: what opens, and what is said of it."""
 
+from pathlib import Path
+
 from drive import Window
 from places import LILY, PROGRAM
+
+MODELS = Path(__file__).resolve().parents[1] / "reference/models"
 
 
 def two_heads_and_a_change_compared(display):
@@ -136,3 +140,28 @@ def the_most_similar_head_is_b_until_one_is_chosen(display):
         w.wait(lambda r: r["title"] == f"Head 1.2 − {other}" and not r["busy"])
         w.click("compare/nearest")
         w.wait(lambda r: [r["layer_b"], r["head_b"]] == [-1, -1] and r["title"] == first["title"])
+
+
+def what_an_encoding_costs_is_measured_in_the_background(display):
+    """The same model in 32 and 16 bits: each matrix and each head is restored in turn; a click on a
+    head selects it. Beside another model it says why there is nothing."""
+    options = (
+        "--model",
+        MODELS / "gpt2_bf16",
+        "--text",
+        "The cat sat on the mat.",
+        "--report-texts",
+    )
+    with Window(PROGRAM, display, *options, "--do", f"compare encoding {MODELS / 'gpt2'}") as w:
+        r = w.wait(lambda r: r.get("encodings", [0, 0])[0] == r.get("encodings", [0, 0])[1] > 8, 60)
+        assert r["encodings"][2] == "", r["encodings"]
+        r = w.wait(lambda r: "compare/matrix/blocks.0.attn.W_Q" in r["widgets"] and not r["busy"])
+        assert {"Cost of each matrix", "Cost of each head"} <= set(r["texts"]), r["texts"]
+        w.key("Escape")
+        w.click("compare/cost/all", 0.9, 0.9)
+        w.wait(lambda r: r["shown_head"] != [0, 0])
+        w.click("compare/show")
+        w.click("compare/show/pattern")
+        w.wait(lambda r: "compare/map/2" in r["widgets"] and not r["busy"])
+    with Window(PROGRAM, display, *options, "--do", f"compare encoding {MODELS / 'llama'}") as w:
+        w.wait(lambda r: "compare/encoding/why" in r["widgets"] and not r["busy"])

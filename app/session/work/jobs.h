@@ -108,10 +108,7 @@ struct Measuring {
         if (!request || !in.runs.shown || !in.complete) return std::nullopt;
         return Measuring{in.runs, request->asked};
     }
-    bool same(const Measuring& other) const {
-        return asked == other.asked && runs.shown == other.runs.shown && runs.own == other.runs.own &&
-               (runs.other == other.runs.other || !rests_on_other());
-    }
+    bool same(const Measuring& other) const { return asked == other.asked && same_runs(other); }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
         const Runs of{*runs.shown, runs.own.get(), runs.other.get()};
         TRY(Found found, row_of<Asked>(kMeasured).answer(of, asked, pool, cancel, publish));
@@ -120,6 +117,13 @@ struct Measuring {
     }
 
 private:
+    bool same_runs(const Measuring& other) const {
+        if constexpr (requires { Asked::same_for(*runs.shown, *other.runs.shown); })
+            return Asked::same_for(*runs.shown, *other.runs.shown);
+        else
+            return runs.shown == other.runs.shown && runs.own == other.runs.own &&
+                   (runs.other == other.runs.other || !rests_on_other());
+    }
     bool rests_on_other() const {
         if constexpr (requires { asked.rests_on_other(); })
             return asked.rests_on_other();

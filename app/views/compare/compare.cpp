@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kLayersApart =
     "The two models have different layers, so their ΔE cannot be compared; choose something else under Show.";
-constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
+constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens", "encoding"};
 
 /// Adds the button that gives head A its pattern in sentence B.
 void draw_patch(Scene& s, Toolbar& bar) {
@@ -66,6 +66,9 @@ void draw_compare_toolbar(Scene& s, Toolbar bar, bool saves) {
     const Comparison& compared = s.session.document.comparison;
     bar.choose("Show", "compare/show", {std::begin(kShow), std::end(kShow)}, s.of<CompareState>().show);
     if (compared.what == Compared::models) draw_model_choice(s, bar);
+    if (shows_encodings(s))
+        add_metric_chip(s, "compare/metric", bar, "Metric",
+                        metric_label(*s.model(), encodings_request(s).metric));
     if (aligns_texts(s))
         if (const int c = bar.choice("Alignment", "compare/align", {"by token", "by position"},
                                      static_cast<int>(compared.alignment.by));
@@ -202,10 +205,18 @@ std::array<std::string, 2> names_of_maps(const Scene& s, const Found<HeadPairReq
                                                                  : "the same"};
 }
 
+/// Whether the curve over strengths stands below the maps: in the window as the frame has decided.
+bool strengths_fit(const Scene& s, Rect rest) {
+    constexpr float kLeast = 540;
+    const bool alone = s.ui.on_page() || s.ui.without_toolbars;
+    return shows_strengths(s) && (alone ? rest.h >= kLeast : s.of<CompareState>().strength_below);
+}
+
 /// Draws both maps and their difference, and below them what differs, if it fits.
 void draw_pair(Scene& s, Rect rest) {
-    constexpr float kBelow = 216;  // a title and six lines
-    constexpr float kLow = 560;    // the list on the left shows the distances anyway
+    constexpr float kBelow = 216;      // a title and six lines
+    constexpr float kStrengths = 292;  // a curve, its slider and a line
+    constexpr float kLow = 560;        // the list on the left shows the distances anyway
     const PairedMap* map = shown_map(s);
     const auto* pair = s.found<HeadPairRequest>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
@@ -220,13 +231,16 @@ void draw_pair(Scene& s, Rect rest) {
                  gap::small);
         s.ui.name("compare/apart", {rest.x, rest.y, rest.w, 1});
     }
-    const bool low = rest.h < kLow || apart;
+    const bool strengths = strengths_fit(s, rest), low = (rest.h < kLow && !strengths) || apart;
     const MapPair maps{map, apart ? &*pair->answer.alone : nullptr, names_of_maps(s, *pair)};
-    const float below =
-        draw_paired_maps(s, rest, maps, low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
+    const float high = low         ? rest.h
+                       : strengths ? rest.h - kStrengths
+                                   : std::max(rest.h * 0.66f, rest.h - kBelow);
+    const float below = draw_paired_maps(s, rest, maps, high);
     if (low) return;
     s.ui.hairline(rest.x, below, rest.right(), below);
     const Rect room{rest.x, below, rest.w, rest.bottom() - below};
+    if (strengths) return draw_strengths(s, room);
     const auto lit = lit_cell(s, *map, pattern);
     if (pattern && s.session.document.comparison.what == Compared::changes)
         return draw_row_changed(s, inset(room, size::center_pad, gap::medium), *map,
@@ -284,9 +298,11 @@ std::vector<Question> ask_compare(const Scene& s) {
         out.push_back(MetricRequest{metric});
         out.push_back(MovedRequest{shown_metric(s).position});
     }
-    if (s.session.document.comparison.what == Compared::base) out.push_back(AdapterChangesRequest{});
+    if (s.ui.on_page() && shows_strengths(s)) out.push_back(strengths_request(s));
     if (s.of<CompareState>().show == ComparedShow::delta)
         out.push_back(DeltaPairRequest{runs, s.model()->config.block(block).stack});
+    if (s.ui.on_page() && shows_encodings(s) && runs.versus == Versus::other)
+        out.push_back(encodings_request(s));
     if (s.of<CompareState>().show == ComparedShow::next || runs.versus == Versus::other) {
         const auto& locked = s.session.selection.locked;
         const bool at_locked = s.of<CompareState>().show == ComparedShow::next && locked;
@@ -323,6 +339,7 @@ void draw_compare(Scene& s, Rect area) {
         open_on_moved(s);
         take_top(rest, draw_what_changed(s, rest, !beside), gap::small);
     }
+    if (shows_encodings(s)) return draw_encodings(s, rest);
     if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
     if (const auto* pair = s.found<PredictionPairRequest>()) draw_prediction_pair(s, rest, pair->answer);
 }
@@ -331,7 +348,20 @@ namespace {
 
 std::string nothing_compared(const Scene& s) {
     const std::string missing = why_nothing_shown(s);
+    if (missing.empty() && shows_encodings(s)) return why_no_encodings(s);
     return missing.empty() && s.of<CompareState>().show == ComparedShow::delta ? kLayersApart : missing;
+}
+
+/// Measures what an adapter changes while its base stands beside it.
+std::vector<JobRequest> compare_in_background(const Scene& s, bool shown) {
+    if (!shown || !s.sentence() || !s.sentence()->trace->has_weights()) return {};
+    const Compared what = s.session.document.comparison.what;
+    if (what == Compared::models && shows_encodings(s) && s.answer->other && s.answer->other->trace)
+        return {Measuring<EncodingsRequest>::Request{encodings_request(s)}};
+    if (what != Compared::base || !s.model()->adapter) return {};
+    std::vector<JobRequest> out{Measuring<AdapterChangesRequest>::Request{}};
+    if (shows_strengths(s)) out.emplace_back(Measuring<StrengthsRequest>::Request{strengths_request(s)});
+    return out;
 }
 
 ShownHeads compared_heads(const Scene& s) {
@@ -347,17 +377,21 @@ ShownHeads compared_heads(const Scene& s) {
 View compare_view() {
     return {.key = "compare",
             .name = "Compare",
+            .synonyms = "diff, base and adapted, LoRA, quantization, encodings",
             .draw = draw_compare,
             .ask = ask_compare,
             .beside = {.list = always<draw_compare_list>},
             .panels = View::Panels::no_inspector,
             .paints = true,
             .second_run = true,
+            .has_strength = has_strength_below,
+            .jobs = compare_in_background,
             .heads = compared_heads,
             .numbers = compare_numbers,
             .silent = nothing_compared,
             .visit = visit_state<CompareState>,
             .seen = seen_of<CompareState>,
+            .commands = compare_commands,
             .begin = [](CommandContext& c) { c.session.of<CompareState>().opens = true; }};
 }
 

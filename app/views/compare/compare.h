@@ -9,10 +9,13 @@ namespace headlight {
 
 struct View;
 
-enum class ComparedShow { pattern, delta, next };
+enum class ComparedShow { pattern, delta, next, encoding };
 
 /// Says by what the heads that an adapter changes are ranked.
 enum class AdaptedRank { pattern, qk, ov };
+
+/// Says what the curve over strengths of an adapter shows.
+enum class StrengthShow { next, metric };
 
 struct CompareState {
     ComparedShow show = ComparedShow::pattern;
@@ -21,19 +24,28 @@ struct CompareState {
     std::optional<std::pair<int, int>> cell;  // hovered row and column
     bool opens = false;                       // before and after selects the head that moved most
     AdaptedRank adapted_rank = AdaptedRank::pattern;
+    StrengthShow curve = StrengthShow::next;
+    float matrix_offset = 0;      // of the list of matrices that are encoded
+    bool strength_below = false;  // the slider of the strength stands below the maps of this frame
     void visit(FieldVisitor& v) {
         v.choose("compare_show", show,
                  {"compare show",
                   "Compare: show",
-                  "patterns, ΔE or predictions of both",
-                  {"pattern", "delta", "next"}},
+                  "patterns, ΔE or predictions of both, or what the encoding of one model costs",
+                  {"pattern", "delta", "next", "encoding"}},
                  {"show",
-                  "the head's pattern, ‖ΔE‖, or the next tokens; with interventions only, before and after"});
+                  "the head's pattern, ‖ΔE‖, the next tokens, or, of one model in two encodings, what the "
+                  "narrower one costs; with interventions only, before and after"});
         v.choose("compare_rank", adapted_rank,
                  {"compare rank",
                   "Base and adapted: rank heads by",
                   "how far the adapter moves each head's pattern, or changes W_Q W_K or W_V W_O",
                   {"pattern", "qk", "ov"}});
+        v.choose("compare_curve", curve,
+                 {"compare curve",
+                  "Base and adapted: curve over strengths",
+                  "p of the tokens that are predicted at strengths from −1 to 2, or the metric there",
+                  {"next", "metric"}});
     }
 };
 
@@ -47,6 +59,25 @@ std::array<std::string, 2> names_of_sides(const Scene& scene);
 
 /// Lists the heads that the adapter changes: their patterns, and their matrices.
 void draw_adapted_list(Scene& scene, Rect area);
+
+/// Asks for the prediction over the strengths of the adapter.
+StrengthsRequest strengths_request(const Scene& scene);
+/// Whether it is part of what is compared.
+bool shows_strengths(const Scene& scene);
+/// Decides whether it stands below the maps of this frame, in a center of this height.
+bool has_strength_below(Scene& scene, float height);
+/// Draws its curve above the slider, and the next tokens of both sides.
+void draw_strengths(Scene& scene, Rect area);
+std::vector<NumberTable> strength_numbers(const Scene& scene);
+
+/// Asks what the encoding of the narrower of the two models costs.
+EncodingsRequest encodings_request(const Scene& scene);
+bool shows_encodings(const Scene& scene);
+/// Why there are no costs yet, or "".
+std::string why_no_encodings(const Scene& scene);
+void draw_encodings(Scene& scene, Rect area);
+std::vector<NumberTable> encoding_numbers(const Scene& scene);
+std::vector<Command> compare_commands();
 
 /// The runs to compare, for questions.
 RunPair compared_runs(const Session& session);

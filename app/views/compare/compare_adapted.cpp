@@ -57,14 +57,14 @@ Rect name_columns(Scene& s, Rect area, bool matrices) {
 }
 
 /// The heads' values of the chosen rank; empty until they are known.
-std::vector<float> values_of(const Scene& s, const HeadPair* pair, const AdapterChanges* changes) {
+std::vector<float> values_of(const Scene& s, const HeadPair* pair, const AdapterChanges& changes) {
     switch (s.of<CompareState>().adapted_rank) {
         case AdaptedRank::pattern:
             return pair && pair->each_to_itself ? pair->distances.values() : std::vector<float>();
         case AdaptedRank::qk:
-            return changes ? changes->qk.values() : std::vector<float>();
+            return changes.qk.values();
         case AdaptedRank::ov:
-            return changes ? changes->ov.values() : std::vector<float>();
+            return changes.ov.values();
     }
     return {};
 }
@@ -74,11 +74,10 @@ std::vector<float> values_of(const Scene& s, const HeadPair* pair, const Adapter
 void draw_adapted_list(Scene& s, Rect area) {
     if (!s.model()->adapter) return;
     const auto* pair = s.found<HeadPairRequest>();
-    const auto* found = s.found<AdapterChangesRequest>();
-    const AdapterChanges* changes = found && !found->answer.qk.empty() ? &found->answer : nullptr;
+    const AdapterChanges changes = measured(s, AdapterChangesRequest{});
     const ModelConfig& c = s.model()->config;
     take_top(area, 0, gap::small);
-    const bool known = changes && isize(changes->qk) == c.head_count();
+    const bool known = isize(changes.qk) == c.head_count();
     const Rect rest = name_columns(s, draw_adapted_head(s, area), known);
     const auto values = values_of(s, pair ? &pair->answer : nullptr, changes);
     if (isize(values) != c.head_count()) return;
@@ -88,7 +87,10 @@ void draw_adapted_list(Scene& s, Rect area) {
     if (known) {
         heads.beside_width = kPercents;
         heads.beside = [&](int i) {
-            return std::vector{share_text(changes->qk[size_t(i)]), share_text(changes->ov[size_t(i)])};
+            const bool known_yet = c.head_at(i).block < changes.blocks;
+            return known_yet
+                       ? std::vector{share_text(changes.qk[size_t(i)]), share_text(changes.ov[size_t(i)])}
+                       : std::vector<std::string>{"…", "…"};
         };
     }
     if (const auto pressed = draw_ranked(s, rest, c, heads)) s.select(pressed->first, pressed->second);

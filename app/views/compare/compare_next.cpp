@@ -10,13 +10,13 @@ namespace headlight {
 
 namespace {
 
-struct Line {
+struct NextLine {
     Rect whole, token, bar_a, value_a, bar_b, value_b, points;
 };
 
-Line line_parts(Rect line) {
+NextLine line_parts(Rect line) {
     constexpr float kToken = 150, kValue = 70, kPoints = 70;
-    Line l;
+    NextLine l;
     l.whole = line;
     l.token = take_left(line, kToken - gap::small, gap::small);
     l.points = take_right(line, kPoints, gap::medium);
@@ -30,7 +30,7 @@ Line line_parts(Rect line) {
 
 void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
-    const Line head = line_parts(take_top(area, size::row, gap::tight));
+    const NextLine head = line_parts(take_top(area, size::row, gap::tight));
     caption(ui, head.token, "token");
     const bool changes = s.session.document.comparison.what == Compared::changes;
     const auto [a, b] = names_of_sides(s);
@@ -43,7 +43,7 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
     for (const ProbabilityChange& p : pair.tokens) {
         if (area.h < size::row) break;
-        const Line l = line_parts(take_top(area, size::row));
+        const NextLine l = line_parts(take_top(area, size::row));
         write(ui, l.token, kBodyMono, ui.colors->t1, p.label);
         ui.bar(band(l.bar_a, size::bar), p.a / max, ui.colors->accent);
         write(ui, l.value_a, kBodyMono, ui.colors->t1, percent(p.a), Flush::right);
@@ -164,6 +164,7 @@ std::vector<NumberTable> next_token_numbers(const Scene& s) {
 
 std::vector<NumberTable> compare_numbers(const Scene& s) {
     if (s.of<CompareState>().show == ComparedShow::next) return next_token_numbers(s);
+    if (shows_encodings(s)) return encoding_numbers(s);
     const bool delta = s.of<CompareState>().show == ComparedShow::delta;
     const auto* pair = s.found<HeadPairRequest>();
     const auto* lengths = s.found<DeltaPairRequest>();
@@ -175,9 +176,11 @@ std::vector<NumberTable> compare_numbers(const Scene& s) {
     if (const PairedMap* alone = !delta && pair->answer.alone ? &*pair->answer.alone : nullptr)
         return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
                 {"B", rows, columns, alone->row_labels, alone->column_labels, shown_only(alone->b)}};
-    return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
-            {"B", rows, columns, m->row_labels, m->column_labels, shown_only(m->b)},
-            {"A - B", rows, columns, m->row_labels, m->column_labels, m->difference}};
+    std::vector<NumberTable> out{{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
+                                 {"B", rows, columns, m->row_labels, m->column_labels, shown_only(m->b)},
+                                 {"A - B", rows, columns, m->row_labels, m->column_labels, m->difference}};
+    for (NumberTable& table : strength_numbers(s)) out.push_back(std::move(table));
+    return out;
 }
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/circuits/head_matrices.h"
+#include "base/pace.h"
 #include "model/loading/adapter.h"
 
 namespace headlight {
@@ -37,26 +38,37 @@ double relative_change(const Matrix& a, const Matrix& b, const Matrix& a0, const
     return base > 0 ? std::sqrt(change / base) : std::numeric_limits<double>::quiet_NaN();
 }
 
-Result<AdapterChanges> adapter_changes(const Model& model, ThreadPool& pool, const CancelFlag* cancel) {
+Result<AdapterChanges> adapter_changes(const Model& model, ThreadPool& pool, const CancelFlag* cancel,
+                                       const std::function<void(const AdapterChanges&)>& seen) {
     if (!model.adapter) return AdapterChanges();
+    const ModelConfig& c = model.config;
     TRY(const auto base, model.at_strength(0));
-    const float none = std::numeric_limits<float>::quiet_NaN();
-    AdapterChanges out{PerHead<float>(model.config, none), PerHead<float>(model.config, none)};
+    const PerHead<float> none(c, std::numeric_limits<float>::quiet_NaN());
+    AdapterChanges out{none, none, 0, ""};
     const CancelScope scope(pool, cancel);
-    for_heads(model.config, pool, [&](AttentionHead head) {
-        if (model.config.attention(head.block).recurrence) return;
-        const HeadMatrices now = head_matrices(model, head), was = head_matrices(*base, head);
-        out.qk[head] = float(relative_change(now.q, now.k, was.q, was.k));
-        out.ov[head] = float(relative_change(now.v, now.o.transpose(), was.v, was.o.transpose()));
-    });
-    if (stopped(cancel)) return cancelled();
+    for (int block = 0; block < c.blocks(); ++block) {
+        if (!c.attention(block).recurrence)
+            pool.run(c.heads(block), [&](int i) {
+                const AttentionHead head{block, i};
+                const HeadMatrices now = head_matrices(model, head), was = head_matrices(*base, head);
+                out.qk[head] = float(relative_change(now.q, now.k, was.q, was.k));
+                out.ov[head] = float(relative_change(now.v, now.o.transpose(), was.v, was.o.transpose()));
+            });
+        if (stopped(cancel)) return cancelled();
+        out.blocks = block + 1;
+        if (seen) seen(out);
+    }
     return out;
 }
 
-Result<AdapterChanges> answer_adapter_changes(const Trace& trace, const AdapterChangesRequest&,
-                                              ThreadPool& pool, const CancelFlag* cancel) {
-    if (!trace.has_weights()) return AdapterChanges();
-    return adapter_changes(*trace.model, pool, cancel);
+Result<AdapterChanges> measure_adapter_changes(const Runs& runs, const AdapterChangesRequest&,
+                                               ThreadPool& pool, const CancelFlag* cancel,
+                                               const std::function<void(AdapterChanges)>& seen) {
+    if (!runs.shown.has_weights()) return AdapterChanges();
+    Pace pace;
+    return adapter_changes(*runs.shown.model, pool, cancel, [&](const AdapterChanges& now) {
+        if (seen && pace.is_due()) seen(now);
+    });
 }
 
 }  // namespace headlight

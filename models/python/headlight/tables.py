@@ -83,13 +83,16 @@ def _placed(row: Mapping[str, Any]) -> dict[str, Any]:
 class Comparison(HeadTable):
     """How far apart the patterns of two runs are: `comparison["distance"]`, the Jensen-Shannon
     divergence in bits, averaged over rows. `next`: the next tokens of both with their probabilities
-    a and b; [] where nothing predicts. `metric`: that of both, where one was asked for."""
+    a and b; [] where nothing predicts. `metric`: that of both, where one was asked for.
+    `strengths`, of strengths=True: the metric and p of the next tokens at strengths of the
+    adapter."""
 
     def __init__(self, said: str | bytes):
         held = json.loads(said)
         super().__init__(held["heads"])
         self.next: list[dict[str, Any]] = held["next"]
         self.metric: dict[str, Any] | None = held.get("metric")
+        self.strengths: dict[str, Any] | None = held.get("strengths")
 
     @property
     def distance(self) -> np.ndarray:
