@@ -176,16 +176,16 @@ std::vector<Change> mask_of_turn(const Conversation& conversation, int turn) {
     return out;
 }
 
-bool is_turn_masked(const Document& document, const Conversation& conversation, int turn) {
+bool is_turn_masked(const Intervention& intervention, const Conversation& conversation, int turn) {
     const std::vector<Change> masks = mask_of_turn(conversation, turn);
-    const std::vector<Change>& active = document.intervention.changes;
+    const std::vector<Change>& active = intervention.changes;
     return !masks.empty() && std::all_of(masks.begin(), masks.end(), [&](const Change& mask) {
         return std::find(active.begin(), active.end(), mask) != active.end();
     });
 }
 
 void toggle_turn_mask(Document& document, const Conversation& conversation, int turn) {
-    const bool masked = is_turn_masked(document, conversation, turn);
+    const bool masked = is_turn_masked(document.intervention, conversation, turn);
     Intervention next = document.intervention;
     for (const Change& mask : mask_of_turn(conversation, turn)) {
         std::erase(next.changes, mask);

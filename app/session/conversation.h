@@ -66,7 +66,7 @@ Change mask_of_range(std::pair<int, int> tokens, int turn_end);
 /// The changes that mask a turn.
 std::vector<Change> mask_of_turn(const Conversation& conversation, int turn);
 /// Whether all of them are active.
-bool is_turn_masked(const Document& document, const Conversation& conversation, int turn);
+bool is_turn_masked(const Intervention& intervention, const Conversation& conversation, int turn);
 /// Masks a turn, or removes its mask, as one undo step.
 void toggle_turn_mask(Document& document, const Conversation& conversation, int turn);
 

@@ -28,13 +28,24 @@ void part_double_bars(PangoLayout* layout, const std::string& text) {
     pango_attr_list_unref(parts);
 }
 
+/// Draws each character of a token by itself: the face would join those of "<|im_start|>" to triangles.
+void part_ligatures(PangoLayout* layout) {
+    PangoAttrList* parts = pango_attr_list_new();
+    pango_attr_list_insert(parts, pango_attr_font_features_new("liga=0, calt=0"));
+    pango_layout_set_attributes(layout, parts);
+    pango_attr_list_unref(parts);
+}
+
 Owned<PangoLayout> make_layout(cairo_t* cairo, const std::string& text, double size, Face face) {
     Owned<PangoLayout> layout(pango_cairo_create_layout(cairo));
     const Owned<PangoFontDescription> font(font_description(face, size));
     pango_layout_set_font_description(layout.get(), font.get());
     pango_layout_set_single_paragraph_mode(layout.get(), true);
     pango_layout_set_text(layout.get(), text.data(), isize(text));
-    if (face == Face::sans) part_double_bars(layout.get(), text);
+    if (face == Face::sans)
+        part_double_bars(layout.get(), text);
+    else
+        part_ligatures(layout.get());
     return layout;
 }
 

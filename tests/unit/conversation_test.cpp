@@ -224,8 +224,8 @@ TEST_CASE("drafts: a file of messages is a conversation, and a mask of a turn go
     const Change mask = d.intervention.changes[0];
     CHECK((mask.key == 2 && mask.keys == 2 && mask.query == 5 && mask.queries == kToEnd));
     CHECK(change_name(reference_model("llama")->config, mask) == "mask:5..>2-3");
-    CHECK(is_turn_masked(d, of, 0));
-    CHECK(!is_turn_masked(d, of, 1));
+    CHECK(is_turn_masked(d.intervention, of, 0));
+    CHECK(!is_turn_masked(d.intervention, of, 1));
     toggle_turn_mask(d, of, 0);
     CHECK(d.intervention == Intervention{});
 }

@@ -132,7 +132,7 @@ TEST_CASE("recurrent: the station's curves are of the sentence that is asked for
 TEST_CASE("recurrent: z is the state after the last word, and both networks trained as long") {
     const auto pair = built_in_networks();
     const auto blocks = *recurrence_blocks("The tree is blue.", false);
-    const auto& z = std::get<Grid>(blocks[0]);
+    const auto& z = std::get<learn::Grid>(blocks[0]);
     CHECK(z.title == "z: all that the decoder gets of these 4 words, without attention");
     const auto ids = pair->ids(plain_words("The tree is blue."));
     CHECK(z.values == Matrix(pair->without.read(ids).row(3)));

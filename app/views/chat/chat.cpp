@@ -44,10 +44,6 @@ float words_width(const Scene& s, Rect area) {
     return std::max(80.0f, area.w - words_from() - (s.ui.on_page() ? gap::large : kActions));
 }
 
-bool masks_turn(const Scene& s, const Conversation& chat, int turn) {
-    return is_turn_masked(s.session.document, chat, turn);
-}
-
 struct Shading {
     const Colormap& map;
     const Matrix* tokens;  // TurnWeights::tokens, or null
@@ -115,7 +111,7 @@ void draw_turn_actions(Scene& s, Rect row, const Conversation& chat, int turn, b
         return;
     }
     if (!hovered || of.message < 0) return;
-    const bool masked = masks_turn(s, chat, turn), own = of.message < draft.size();
+    const bool masked = masks_turn(s, turn), own = of.message < draft.size();
     float right = row.right() - gap::large;
     if (!chat.contents(turn).empty() && !last) {
         if (ui.link(path + "/mask", right, y, masked ? "Unmask" : "Mask", masked))
@@ -144,6 +140,7 @@ void draw_folded(Scene& s, Rect row, const ChatRow& of, float from) {
     constexpr float kHigh = 24;
     Rect box{row.x + from, row.bottom() - 14 - kHigh, std::min(row.w - from - gap::wide, 460.0f), kHigh};
     const Hit h = ui.control("chat/thinking/" + std::to_string(of.turn), box);
+    if (ui.on_page()) return void(write(ui, box, kCaption, ui.colors->t2, "“" + of.first_line + "”"));
     ui.fill(box, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     Rect inside = inset(box, gap::small, 0);
     ui.chevron(take_left(inside, gap::medium, gap::small).middle(), 4, ui.colors->t3, false);
@@ -180,7 +177,7 @@ void answer_row(Scene& s, Rect row, const ChatRow& of, ImVec2 corner, const Conv
 
 void draw_turn(Scene& s, Rect row, const ChatRow& of, const Conversation& chat, const Shading& shades) {
     Ui& ui = s.ui;
-    const bool masked = masks_turn(s, chat, of.turn), asked = asked_turn(s) == of.turn;
+    const bool masked = masks_turn(s, of.turn), asked = asked_turn(s) == of.turn;
     const ImVec2 corner{row.x + words_from(), row.y - of.y};
     if (attended_turn(s) == of.turn) ui.fill(row, ui.colors->bg2);
     if (!ui.on_page()) draw_turn_actions(s, row, chat, of.turn, row.contains(ui.mouse));
@@ -242,6 +239,10 @@ const Conversation* shown_chat(const Scene& s) {
 int asked_turn(const Scene& s) {
     const int count = isize(shown_chat(s)->turns), asked = s.of<ChatState>().asked;
     return asked < 0 || asked >= count ? count - 1 : asked;
+}
+
+bool masks_turn(const Scene& s, int turn) {
+    return is_turn_masked(s.sentence()->trace->request.intervention, *shown_chat(s), turn);
 }
 
 int attended_turn(const Scene& s) {

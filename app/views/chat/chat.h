@@ -52,6 +52,8 @@ struct ChatState {
 const Conversation* shown_chat(const Scene& scene);
 int asked_turn(const Scene& scene);
 int attended_turn(const Scene& scene);
+/// Returns whether the shown run hides a turn from later tokens.
+bool masks_turn(const Scene& scene, int turn);
 /// "4 user".
 std::string turn_name(const Conversation& chat, int turn);
 /// "the answer", "user 4": a turn in a sentence.

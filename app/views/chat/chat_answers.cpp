@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeading = 52, kLabel = 132, kCard = 104, kCardHigh = 56, kCardApart = 8, kAfter = 84;
+constexpr float kHeading = 52, kLabel = 132, kCard = 116, kCardHigh = 56, kCardApart = 8, kAfter = 84;
 
 /// Returns the answer without interventions, once it is known.
 OwnAnswer own_answer(const Scene& s) {
@@ -29,7 +29,7 @@ void draw_card(Ui& ui, Rect r, const std::string& label, float p, bool on) {
     if (on) ui.frame(r, ui.colors->accent, 1, size::corner);
     Rect inside = inset(r, gap::small, gap::small);
     Rect line = take_top(inside, size::line);
-    write(ui, take_right(line, 44), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2, percent(p),
+    write(ui, take_right(line, 54), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2, percent(p),
           Flush::right);
     write(ui, line, kBodyMono, on ? ui.colors->accent_text : ui.colors->t1, label);
     ui.bar(band(take_bottom(inside, size::bar), size::bar), p, on ? ui.colors->accent : ui.colors->t3);

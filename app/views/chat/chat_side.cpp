@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kTurnNames = 90, kLargestCell = 36;
+constexpr float kTurnNames = 98, kLargestCell = 36;
 
 /// Returns each token's turn, −1 for the template's; `asks`: a turn without content asks with all its tokens.
 std::vector<int> turns_of_tokens(const Conversation& chat, bool asks) {
@@ -50,7 +50,7 @@ Matrix places_of_turns(const Scene& s, const Conversation& chat, const Matrix& t
     const bool causal = s.model()->config.stacks[0].causal;
     for (int i = 0; i < out.rows(); ++i)
         for (int j = 0; j < out.cols(); ++j) {
-            const bool masked = changed && i > j && is_turn_masked(s.session.document, chat, j);
+            const bool masked = changed && i > j && masks_turn(s, j);
             if ((causal && j > i) || masked) out(i, j) = kMaskedCell;
         }
     return out;
@@ -222,7 +222,7 @@ void draw_chat_side(Scene& s, Rect area) {
     Rect foot = take_bottom(rest, size::button, gap::medium);
     const int turn = attended_turn(s) >= 0 ? attended_turn(s) : asked_turn(s);
     const bool can = turn + 1 < isize(chat->turns) && !chat->contents(turn).empty();
-    const bool masked = is_turn_masked(s.session.document, *chat, turn);
+    const bool masked = masks_turn(s, turn);
     const Ui::Look look = can ? Ui::Look::normal : Ui::Look::off;
     if (ui.button("chat/mask", nth_column(foot, 0, 2, gap::small), masked ? "Unmask turn" : "Mask turn",
                   look) &&

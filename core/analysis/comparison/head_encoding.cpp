@@ -91,7 +91,7 @@ std::shared_ptr<const Model> with_exact_head(const Model& coded, const Model& ex
     const auto out = std::make_shared<WithHead>(coded);
     const AttentionBlock at = coded.config.block(head.block);
     LayerWeights& layer = out->model.weights.stacks[at.stack].layers[at.layer];
-    AttentionWeights& to = at.kind == AttentionKind::cross ? layer.cross : layer.self;
+    AttentionWeights& to = at.is_second() ? layer.second : layer.self;
     const int64_t width = spec.d_head, values = spec.value_width(),
                   shared = head.head / (spec.heads / spec.kv_heads);
     restore_outputs(*out, to.q, from.q, head.head * width, width, &spec.rope, &own.rope);
