@@ -389,6 +389,7 @@ class CompareOptions(Recorded, total=False):
     mask: Any
     metric: Any
     pair: Any
+    strengths: bool
     target: Any
     target_ids: Any
     temperature_attn: Any
