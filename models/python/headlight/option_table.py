@@ -16,8 +16,8 @@ NUMBERS = tuple(
 SWITCHES = tuple(
     """
     all_heads as_lines axis_titles check_frames color_bar drop_sink each estimate graph grid_lines
-    hard hints join_words labels methods numbered one_text report_texts sink_apart sums transparent
-    values
+    hard hints join_words labels methods numbered one_text report_texts sink_apart strengths sums
+    transparent values
 """.split()
 )
 # Switches that the command line spells --no-…
@@ -139,7 +139,7 @@ class FigureOptions(Recorded, total=False):
     prompts: Any
     queries: Literal["rows", "columns"]
     share: int
-    show: Literal["pattern", "delta", "next"]
+    show: Literal["pattern", "delta", "next", "encoding"]
     sink_apart: bool
     size: Any
     steps: Literal["attention", "block", "heads"]
@@ -259,7 +259,7 @@ class ShowOptions(Recorded, total=False):
     settings: Any
     shader_dir: Any
     share: int
-    show: Literal["pattern", "delta", "next"]
+    show: Literal["pattern", "delta", "next", "encoding"]
     sink_apart: bool
     size: Any
     steps: Literal["attention", "block", "heads"]
