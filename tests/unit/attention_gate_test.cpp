@@ -53,12 +53,14 @@ TEST_CASE("gates: z is normed before SiLU's factors, or the product after them, 
     z << 3, 4, 1, -1;
     const auto silu = [](float x) { return x / (1 + std::exp(-x)); };
     using Gate = AttentionGate;
-    const Matrix before =
-        gated({.width = Gate::Width::component, .by = Gate::By::silu, .norms = 2}, scores, z);
+    const Matrix before = gated(
+        {.width = Gate::Width::component, .by = Gate::By::silu, .norms = 2, .norm_shared = true}, scores, z);
     const float size = std::sqrt(25.0f / 2 + 1e-3f);
     CHECK(before(0, 1) ==
           doctest::Approx(4 / size * kGateNorms[1] * silu(2)));  // weights of a part are shared
     CHECK(before(0, 3) == doctest::Approx(-1 / std::sqrt(1.001f) * kGateNorms[1] * silu(1)));
+    const Matrix own = gated({.width = Gate::Width::component, .by = Gate::By::silu, .norms = 2}, scores, z);
+    CHECK(own(0, 3) == doctest::Approx(-1 / std::sqrt(1.001f) * kGateNorms[3] * silu(1)));
     const Matrix after = gated(
         {.width = Gate::Width::component, .by = Gate::By::silu, .norms = 1, .norm_after = true}, scores, z);
     Eigen::RowVectorXf product = z.row(0);

@@ -103,7 +103,7 @@ std::vector<Matrix> by_hand(const Trace& trace, const Change& change, bool alone
                 if (replaced.stream(s, l, q)) rows.row(q) = own.row(q);
             for (const int block : c.blocks_of(s, l)) {
                 const bool cross = c.block(block).kind == AttentionKind::cross;
-                if (cross && alone) continue;
+                if ((cross && alone) || c.block(block).kind == AttentionKind::beside) continue;
                 const Matrix keys = cross ? made[s - 1] : rows;
                 Matrix sum = Matrix::Zero(n, trace.token_count());
                 Vector heads = Vector::Zero(n);

@@ -35,7 +35,8 @@ std::vector<int> blocks_down(const ModelConfig& c, int stack, int layer) {
     std::vector<int> out;
     for (int s = 0; s <= stack; ++s)
         for (int l = 0; l <= (s == stack ? layer : c.stacks[s].depth() - 1); ++l)
-            for (const int block : c.blocks_of(s, l)) out.push_back(block);
+            for (const int block : c.blocks_of(s, l))
+                if (c.block(block).kind != AttentionKind::beside) out.push_back(block);
     std::reverse(out.begin(), out.end());
     return out;
 }

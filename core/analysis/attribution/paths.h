@@ -23,7 +23,8 @@ struct IncludedHeads {
 
 /// Lists the self-attention blocks of a stack, the first layer first.
 std::vector<int> self_blocks(const ModelConfig& config, int stack);
-/// Lists all blocks that feed a layer's output, its own included, the last one first.
+/// Lists the blocks that feed a layer's output, its own included, the last one first, but for mixers beside
+/// attention, which paths pass by as they do MLPs.
 std::vector<int> blocks_down(const ModelConfig& config, int stack, int layer);
 
 /// [rows]: 1 where a head's pattern determines its part of the block's output, for queries from `first` on; 0
