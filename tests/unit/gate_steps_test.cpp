@@ -3,6 +3,7 @@
 #include "analysis/attention/steps.h"
 #include "helpers.h"
 #include "model/linear.h"
+#include "model/pass.h"
 
 using namespace headlight;
 

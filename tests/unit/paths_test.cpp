@@ -19,7 +19,7 @@ constexpr const char* kFamilies[] = {
     "gpt2",  "gpt_neox",   "llama",        "gemma2",     "phi",    "opt",  "bloom",      "qwen3",   "mistral",
     "bert",  "modernbert", "albert",       "bart",       "marian", "t5",   "distilbert", "roberta", "electra",
     "qwen2", "mixtral",    "qwen3_5_text", "nemotron_h", "jamba",  "lfm2", "falcon_h1"};
-constexpr int kTokens = 9;
+constexpr int kPathTokens = 9;
 
 unsigned new_seed() {
     static const unsigned seed = std::random_device()();
@@ -51,11 +51,11 @@ Change change_at(const Model& model, ChangeKind kind, int layer, int head, int p
     if (kind == ChangeKind::ablate_expert) out.value = float(seed % 4);
     if (kind == ChangeKind::positions) out.value = kNoPositions;
     if (kind == ChangeKind::freeze)
-        out.pattern = std::make_shared<const Matrix>(Matrix::Identity(kTokens, kTokens));
+        out.pattern = std::make_shared<const Matrix>(Matrix::Identity(kPathTokens, kPathTokens));
     const bool rows = change_row(kind).target == ChangeTarget::rows || kind == ChangeKind::patch_head;
     if (rows)
-        out.pattern = std::make_shared<const Matrix>(
-            random_matrix(kTokens, kind == ChangeKind::patch_head ? c.d_value(out.block) : c.d_model, seed));
+        out.pattern = std::make_shared<const Matrix>(random_matrix(
+            kPathTokens, kind == ChangeKind::patch_head ? c.d_value(out.block) : c.d_model, seed));
     return out;
 }
 
@@ -194,7 +194,7 @@ ForwardRequest plain_request(const ModelConfig& c, std::mt19937& random) {
     ForwardRequest out;
     for (const StackConfig& stack : c.stacks) {
         std::vector<int> ids;
-        for (int i = 0; i < kTokens; ++i) ids.push_back(2 + int(random() % unsigned(stack.vocab - 2)));
+        for (int i = 0; i < kPathTokens; ++i) ids.push_back(2 + int(random() % unsigned(stack.vocab - 2)));
         out.inputs.push_back(request_of(ids).inputs[0]);
     }
     return out;
@@ -224,7 +224,7 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
                                  row.kind == ChangeKind::uniform || row.kind == ChangeKind::hard,
                        mlp = row.kind == ChangeKind::skip_mlp || row.kind == ChangeKind::patch_mlp;
             if ((softmax && at.attention.recurrence) || (mlp && at.mlp.none())) continue;
-            for (const int position : {0, 1 + int(random() % (kTokens - 2)), kTokens - 1}) {
+            for (const int position : {0, 1 + int(random() % (kPathTokens - 2)), kPathTokens - 1}) {
                 CAPTURE(name);
                 CAPTURE(row.name);
                 CAPTURE(layer);
@@ -236,7 +236,8 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
                 const auto trace = run_trace(model, changed, pool);
                 REQUIRE_MESSAGE(trace, (trace ? std::string() : trace.error().message));
                 for (int stack = 0; stack < isize(c.stacks); ++stack) {
-                    const Case of{*trace, change, stack, std::min(kTokens - 1, position + int(random() % 3))};
+                    const Case of{*trace, change, stack,
+                                  std::min(kPathTokens - 1, position + int(random() % 3))};
                     const float rollouts = rollouts_apart(of, pool);
                     CHECK(rollouts < 1e-5f);
                     worst = std::max(worst, rollouts);
@@ -263,16 +264,16 @@ TEST_CASE("paths: a graph's links and residuals carry the accumulated shares, un
         CAPTURE(row.name);
         ForwardRequest request = plain_request(model->config, random);
         request.intervention.changes.push_back(
-            change_at(*model, row.kind, 1, int(random() % 3), kTokens - 2, seed));
+            change_at(*model, row.kind, 1, int(random() % 3), kPathTokens - 2, seed));
         const auto trace = run_trace(model, request, pool);
         REQUIRE_MESSAGE(trace, (trace ? std::string() : trace.error().message));
         for (const Origins by : {Origins::rollout, Origins::contribution}) {
             const Graph graph = *answer_graph(Runs{**trace}, GraphRequest{{}, 1.0f, by, {}}, pool, nullptr);
             const Rollout o =
-                *answer_rollout(Runs{**trace}, RolloutRequest{{}, kTokens - 1, by, {}}, pool, nullptr);
+                *answer_rollout(Runs{**trace}, RolloutRequest{{}, kPathTokens - 1, by, {}}, pool, nullptr);
             for (int l = 0; l + 1 < o.accumulated.rows(); ++l) {
                 Vector below = o.replaced.row(l + 1).transpose();
-                for (int q = 0; q < kTokens; ++q) {
+                for (int q = 0; q < kPathTokens; ++q) {
                     const float above = o.scales[l] * (o.accumulated(l + 1, q) - o.replaced(l + 1, q));
                     below[q] += above * graph.residual_weight[l][q];
                     for (const Link& link : graph.links[l][q]) below[link.key] += above * link.weight;
@@ -304,14 +305,14 @@ TEST_CASE("paths: a row replaced by the user comes from no token below") {
     const auto model = reference_model("llama");
     std::mt19937 random(new_seed());
     ForwardRequest request = plain_request(model->config, random);
-    const Change change = change_at(*model, ChangeKind::patch_resid, 2, 0, kTokens - 1, 3);
+    const Change change = change_at(*model, ChangeKind::patch_resid, 2, 0, kPathTokens - 1, 3);
     request.intervention.changes.push_back(change);
     const auto trace = *run_trace(model, request, pool);
     REQUIRE(model->config.stacks[0].depth() == 3);
-    const Rollout o =
-        *answer_rollout(Runs{*trace}, RolloutRequest{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
+    const Rollout o = *answer_rollout(Runs{*trace}, RolloutRequest{{}, kPathTokens - 1, Origins::rollout, {}},
+                                      pool, nullptr);
     // Half of the last token's last layer and its own weight are the patch, which stays there.
-    CHECK(o.replaced(2, kTokens - 1) == o.accumulated(2, kTokens - 1));
-    CHECK(o.replaced(0, kTokens - 1) == o.accumulated(2, kTokens - 1));
+    CHECK(o.replaced(2, kPathTokens - 1) == o.accumulated(2, kPathTokens - 1));
+    CHECK(o.replaced(0, kPathTokens - 1) == o.accumulated(2, kPathTokens - 1));
     CHECK(o.accumulated.row(0).sum() == doctest::Approx(1));
 }

@@ -163,7 +163,7 @@ TEST_CASE("a T5's encoder alone is an encoder, halves of BART are refused") {
         const auto config = parsed(text);
         REQUIRE(config);
         CHECK((config->kind == ModelKind::decoder && config->stacks.size() == 1));
-        CHECK((!config->stacks[0].cross() && !config->stacks[0].layers[0].cross));
+        CHECK((!config->stacks[0].cross() && !config->stacks[0].layers[0].second));
     }
     for (const char* text : {R"({"model_type":"bart","architectures":["BartEncoder"]})",
                              R"({"model_type":"bart","is_encoder_decoder":false})"}) {
