@@ -64,7 +64,7 @@ GOLDEN = {
         "--model",
         MODELS / "qwen3",
         "--chat",
-        TESTS / "golden/chat.json",
+        TESTS / "golden/messages.json",
         *VIEW,
     ],
     "contacts": [
@@ -125,7 +125,7 @@ def golden_figures():
     for name, options in GOLDEN.items():
         out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}
         text, small = (
-            [] if {"--image", "--text"} & set(options) else ["--text", "Lily saw a cat. Lily saw"],
+            [] if {"--image", "--text", "--chat"} & set(options) else ["--text", "Lily saw a cat. Lily saw"],
             "--size" not in options,
         )
         for file in out.values():
