@@ -46,6 +46,8 @@ struct View {
     float (*tools)(Scene& scene, Rect row) = nullptr;
     /// True if a model has this view.
     bool (*offered)(const Model& model) = [](const Model&) { return true; };
+    /// True if a model that has this view also has a pill for it; null: always.
+    bool (*stands)(const Model& model) = nullptr;
     /// Why it is empty for a model, or null.
     const char* (*missing)(const Model& model) = [](const Model&) {
         return static_cast<const char*>(nullptr);

@@ -29,7 +29,14 @@ const char* no_generation(const Model& m) {
     return writes && m.tokenizer ? no_prediction(m) : "This model does not generate text.";
 }
 
-Door door_of(const View& v) { return {v.key, v.name, v.synonyms, v.answers, &v}; }
+Door door_of(const View& v) {
+    return {.key = v.key,
+            .name = v.name,
+            .synonyms = v.synonyms,
+            .group = v.answers,
+            .view = &v,
+            .offered = v.stands};
+}
 
 /// Ways to use a view that are doors of their own, each before the door of another view; "": at the end.
 struct OtherDoor {

@@ -125,7 +125,9 @@ def golden_figures():
     for name, options in GOLDEN.items():
         out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}
         text, small = (
-            [] if {"--image", "--text", "--chat"} & set(options) else ["--text", "Lily saw a cat. Lily saw"],
+            []
+            if {"--image", "--text", "--chat"} & set(options)
+            else ["--text", "Lily saw a cat. Lily saw"],
             "--size" not in options,
         )
         for file in out.values():

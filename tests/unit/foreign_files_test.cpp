@@ -48,10 +48,10 @@ TEST_CASE("quantization is detected in every spelling") {
 TEST_CASE("a folder of quantized weights is refused with its method and a remedy") {
     TemporaryFolder folder;
     copy_model("gpt2", folder.path);
-    write_bytes(folder.path / "quantize_config.json", R"({"bits":3,"group_size":128})");
+    write_bytes(folder.path / "quantize_config.json", R"({"bits":5,"group_size":128})");
     const auto beside = Model::open(folder.path);
     REQUIRE(!beside);
-    CHECK(beside.error().message.find("quantized weights (gptq, 3 bits)") != std::string::npos);
+    CHECK(beside.error().message.find("quantized weights (gptq, 5 bits)") != std::string::npos);
     change_config(folder.path, {{"quantization_config", {{"quant_method", "hqq"}, {"bits", 4}}}});
     const auto model = Model::open(folder.path);
     REQUIRE(!model);

@@ -43,7 +43,7 @@ def views(program, *model):
 
 
 PILLS = {
-    "look": ["Heat map", "Lines", "Text", "Image", "Alignment", "All heads", "Chat", "Contacts"],
+    "look": ["Heat map", "Lines", "Text", "Image", "Alignment", "All heads", "Contacts"],
     "explain": [
         "Prediction",
         "Words that matter",

@@ -28,7 +28,7 @@ def only_what_changed_is_drawn(display):
         assert max(_seen(w)["redrawn"]) == 1
         shown = set()
         for name in sum(PILLS.values(), []):
-            if name in ("Image", "Alignment", "Chat", "Contacts", "Experts"):  # not of this model
+            if name in ("Image", "Alignment", "Contacts", "Experts"):  # not of this model
                 continue
             w.show(name)
             shown.add(_seen(w)["view"])

@@ -81,11 +81,8 @@ def what_does_not_apply_is_gray_and_says_why(display):
 
 def every_view_opens_by_mouse_in_a_small_window(display):
     for model, foreign in (
-        (("--text", LILY), {"Image", "Alignment", "Chat", "Contacts", "Experts"}),
-        (
-            ("--model", "translator", "--text", "The cat sat."),
-            {"Image", "Chat", "Contacts", "Experts"},
-        ),
+        (("--text", LILY), {"Image", "Alignment", "Contacts", "Experts"}),
+        (("--model", "translator", "--text", "The cat sat."), {"Image", "Contacts", "Experts"}),
     ):
         with Window(PROGRAM, display, *model, size="1024x700") as w:
             w.settled()

@@ -331,6 +331,7 @@ View chat_view() {
             .synonyms = "conversation, turns, roles, messages, chat template, system prompt, thinking",
             .draw = draw_chat,
             .offered = reads_text,
+            .stands = has_chat_template,
             .missing = no_chat,
             .shows = View::Shows::model,
             .ask = ask_chat,
