@@ -220,9 +220,10 @@ void draw_progress(Scene& s, Rect line, const ScoredWords& words) {
     const bool points = method.method == InfluenceMethod::integrated_gradients;
     const bool as_needed = points && s.of<InfluenceState>().points == kAsNeeded;
     const std::string of = now.steps == 0 ? "" : (as_needed ? " of ≤ " : " of ") + std::to_string(now.steps);
+    const std::string count = std::to_string(now.done) + of, named = std::string(method.name) + ": " + count;
     write(ui, line, kCaption, ui.colors->t2,
-          std::string(method.name) + ": " + std::to_string(now.done) + of +
-              (points && !as_needed ? " points" : ""),
+          first_that_fits(ui, kCaption, {named + (points && !as_needed ? " points" : ""), named, count},
+                          line.w),
           Flush::right);
 }
 
