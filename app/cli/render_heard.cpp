@@ -27,12 +27,12 @@ std::span<const HeardRow> heard_rows() {
     static const HeardRow table[] = {
         {"mask,ablate,change,temperature-attn",
          "*-model,circuits,positions,corpus,prompts"},  // computed from weights alone
-        {"layer", "*-heads,lens,graph,patch,explain,prompts,contacts",
-         "*-heads,lens,graph,patch,explain,prompts,experts,contacts"},
-        {"head", "*-heads,lens,graph,explain,prompts,experts,contacts",
-         "*-heads,lens,graph,explain,prompts,delta,positions,experts,contacts"},
-        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts,experts,contacts",
-         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions,experts,contacts"},
+        {"layer", "*-heads,lens,graph,patch,explain,prompts,contacts,chat",
+         "*-heads,lens,graph,patch,explain,prompts,experts,contacts,chat"},
+        {"head", "*-heads,lens,graph,explain,prompts,experts,contacts,chat",
+         "*-heads,lens,graph,explain,prompts,delta,positions,experts,contacts,chat"},
+        {"all-heads", "*-heads,lens,graph,delta,patch,influence,explain,prompts,experts,contacts,chat",
+         "*-heads,lens,graph,delta,patch,influence,explain,prompts,positions,experts,contacts,chat"},
         {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture,experts",
          "steps,delta,lens,graph,text,origins,experts"},
         {"with,model-b", "compare"},
@@ -48,7 +48,7 @@ std::span<const HeardRow> heard_rows() {
         {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
         {"colormap",
          "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,explain,corpus,"
-         "contacts",
+         "contacts,chat",
          ""},
         {"contrast,scale", "head,heads,text,alignment,picture", ""},
         {"queries,marks,labels,no-labels", "head,heads", ""},
