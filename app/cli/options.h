@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "questions/chat_input.h"
 #include "model/input.h"
+#include "questions/chat_input.h"
 #include "trace/trace.h"
 
 namespace CLI {
@@ -21,10 +21,10 @@ struct InputOptions {
     std::string adapter;  // FOLDER=STRENGTH, as typed
     TextInput typed;
     std::string text_file, mask = "own", image;
-    std::string chat;                    // a file of messages instead of a text
+    std::string chat;                                       // a file of messages instead of a text
     mutable std::shared_ptr<const ChatInput> conversation;  // what was read of it
-    const char* text_option = "--text";  // the option that gave the text
-    std::string trace;                   // a trace file instead of a model and a text
+    const char* text_option = "--text";                     // the option that gave the text
+    std::string trace;                                      // a trace file instead of a model and a text
     std::vector<std::string> ablate, changes;
     std::string temperature;  // of attention, as typed
     int threads = default_thread_count();

@@ -40,11 +40,11 @@ namespace headlight {
 
 std::span<const View> views() {
     static const View table[] = {heat_map_view(),  lines_view(),     running_text_view(), picture_view(),
-                                 alignment_view(), all_heads_view(), chat_view(), contacts_view(),     lens_view(),
-                                 influence_view(), explain_view(),   graph_view(),        delta_view(),
-                                 steps_view(),     origins_view(),   experts_view(),      prompts_view(),
-                                 patch_view(),     compare_view(),   architecture_view(), positions_view(),
-                                 circuits_view(),  corpus_view(),    learn_view()};
+                                 alignment_view(), all_heads_view(), chat_view(),         contacts_view(),
+                                 lens_view(),      influence_view(), explain_view(),      graph_view(),
+                                 delta_view(),     steps_view(),     origins_view(),      experts_view(),
+                                 prompts_view(),   patch_view(),     compare_view(),      architecture_view(),
+                                 positions_view(), circuits_view(),  corpus_view(),       learn_view()};
     return table;
 }
 

@@ -150,9 +150,10 @@ Block attention_block(const ModelConfig& c, const std::string& of, const StackCo
 Block mixer_block(const ModelConfig& c, const std::string& of, const AttentionSpec& a) {
     Block b;
     b.name = "State space beside it";
-    b.shapes = {std::to_string(a.heads) + " heads (" + std::to_string(a.recurrence->key_heads) + " key/query)",
-                "B, C " + by(c.d_model, a.d_head) + " each, values " + by(c.d_model, a.value_width()),
-                "→ " + by(int64_t{a.heads} * a.value_width(), c.d_model)};
+    b.shapes = {
+        std::to_string(a.heads) + " heads (" + std::to_string(a.recurrence->key_heads) + " key/query)",
+        "B, C " + by(c.d_model, a.d_head) + " each, values " + by(c.d_model, a.value_width()),
+        "→ " + by(int64_t{a.heads} * a.value_width(), c.d_model)};
     b.rows = {of + "mixer "};
     b.view = "head";
     b.in_layer = b.adds = b.second = true;
