@@ -103,7 +103,6 @@ void draw_turn_actions(Scene& s, Rect row, const Conversation& chat, int turn, b
     const std::string path = "chat/" + std::to_string(turn);
     const float y = row.y + 26;
     const bool last = turn + 1 == isize(chat.turns);
-    const ChatDraft draft = draft_of(s.session.document);
     if (last && chat.answers && s.session.document.text.empty() && !s.sentence()->written &&
         can_generate(s)) {
         const Rect button{row.right() - 112, row.y + 14, 96, size::row};
@@ -111,7 +110,7 @@ void draw_turn_actions(Scene& s, Rect row, const Conversation& chat, int turn, b
         return;
     }
     if (!hovered || of.message < 0) return;
-    const bool masked = masks_turn(s, turn), own = of.message < draft.size();
+    const bool masked = masks_turn(s, turn), own = of.message < draft_of(s.session.document).size();
     float right = row.right() - gap::large;
     if (!chat.contents(turn).empty() && !last) {
         if (ui.link(path + "/mask", right, y, masked ? "Unmask" : "Mask", masked))
@@ -294,13 +293,6 @@ namespace {
 const char* no_chat(const Model& m) {
     if (const char* missing = no_weights(m)) return missing;
     return has_chat_template(m) ? nullptr : kNoChatTemplate;
-}
-
-std::optional<OwnAnswerRequest> own_answer_request(const Scene& s) {
-    const SentenceResult* shown = s.sentence();
-    if (!shown || !shown->unchanged || !shown->written || shown->step < shown->written->steps())
-        return std::nullopt;
-    return OwnAnswerRequest{shown->written->request, shown->written->given};
 }
 
 std::vector<Question> ask_chat(const Scene& s) {

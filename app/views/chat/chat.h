@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/attention/turns.h"
+#include "analysis/prediction/own_answer.h"
 #include "io/numbers.h"
 #include "parts/controls.h"
 #include "questions/chat_input.h"
@@ -71,6 +72,8 @@ bool is_written(const Scene& scene, int token);
 float written_probability(const Scene& scene, int token);
 
 void draw_chat(Scene& scene, Rect area);
+/// Asks for the answer without interventions, where there are some and the whole answer is shown.
+std::optional<OwnAnswerRequest> own_answer_request(const Scene& scene);
 /// Draws what masks change in the answer; returns its height, 0 without masks. `draw`: else only measures.
 float draw_own_answer(Scene& scene, Rect area, bool draw);
 /// Draws the maps turns × turns, down to the area's bottom.

@@ -10,13 +10,6 @@ namespace {
 
 constexpr float kHeading = 52, kLabel = 132, kCard = 116, kCardHigh = 56, kCardApart = 8, kAfter = 84;
 
-/// Returns the answer without interventions, once it is known.
-OwnAnswer own_answer(const Scene& s) {
-    const SentenceResult& shown = *s.sentence();
-    if (!shown.unchanged || !shown.written || shown.step < shown.written->steps()) return {};
-    return measured(s, OwnAnswerRequest{shown.written->request, shown.written->given});
-}
-
 int cards_in_line(float room) { return std::max(1, int(room / (kCard + kCardApart))); }
 
 /// Returns which tokens to show: up to the first that differs, and some after it.
@@ -64,8 +57,17 @@ void draw_there(Scene& s, Rect area, const OwnAnswer& own) {
 
 }  // namespace
 
+std::optional<OwnAnswerRequest> own_answer_request(const Scene& s) {
+    const SentenceResult* shown = s.sentence();
+    if (!shown || !shown->unchanged || !shown->written || shown->step < shown->written->steps())
+        return std::nullopt;
+    return OwnAnswerRequest{shown->written->request, shown->written->given};
+}
+
 float draw_own_answer(Scene& s, Rect area, bool draw) {
-    const OwnAnswer own = own_answer(s);
+    const auto asked = own_answer_request(s);
+    if (!asked) return 0;
+    const OwnAnswer own = measured(s, *asked);
     if (own.labels.empty()) return 0;
     const bool parts = own.differs >= 0;
     const float height =

@@ -126,7 +126,7 @@ void draw_turn_map(Scene& s, Rect area, const Conversation& chat, const TurnWeig
     s.leave_text();
 }
 
-/// "The answer’s attention: .09 to system 0, .08 to user 4. The rest, .59, is the template …".
+/// "Attention of the answer: .09 to system 0, .08 to user 4. The rest, .59, is the template …".
 std::string row_in_words(const Scene& s, const Conversation& chat, const TurnWeights& weights) {
     const int row = asked_turn(s);
     std::vector<int> order(size_t(weights.turns.cols()));
@@ -248,10 +248,7 @@ bool draw_chat_list(Scene& s, Rect area) {
         s.ui, area, turn_name(*chat, asked_turn(s)) + " → " + turn_name(*chat, attended_turn(s)), "weight");
     RankedHeads heads{"chat/ranked/", {}, {}, std::pair{s.session.selection.block, s.session.selection.head}};
     for (Index i = 0; i < found.shown.heads.rows(); ++i) heads.values.push_back(found.shown.heads(i, cell));
-    heads.order.resize(heads.values.size());
-    std::iota(heads.order.begin(), heads.order.end(), 0);
-    std::stable_sort(heads.order.begin(), heads.order.end(),
-                     [&](int a, int b) { return heads.values[size_t(a)] > heads.values[size_t(b)]; });
+    heads.order = order_by(heads.values, false);
     if (const auto pressed = draw_ranked(s, rest, s.model()->config, heads))
         s.select(pressed->first, pressed->second);
     return true;
