@@ -60,10 +60,15 @@ def rewrite(folder, model, d):
     path, state = folder / FILE, model.state_dict()
     tensors, noise = load_file(path), np.random.default_rng(d.randrange(1 << 30))
     for group in tied_groups(model):
-        stored = d.sample(group, d.randint(1, len(group)))
         values, differ = state[group[0]].numpy(), d.flag()
-        for name in [n for n, t in tensors.items() if n in group or np.array_equal(t, values)]:
-            del tensors[name]  # classes may save it under a name of their own
+        saved = [n for n, t in tensors.items() if n in group or np.array_equal(t, values)]
+        # Classes may save it under a name of their own (EXAONE).
+        own = [n for n in saved if n not in group]
+        if own and group[0] not in saved:
+            group[0] = own[0]
+        stored = d.sample(group, d.randint(1, len(group)))
+        for name in saved:
+            del tensors[name]
         for i, name in enumerate(stored):
             tensors[name] = (
                 values + (0.3 * noise.standard_normal(values.shape) if differ and i else 0)

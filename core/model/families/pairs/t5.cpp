@@ -65,8 +65,10 @@ ModelConfig read_t5_common(ConfigReader& r, const T5Usual& usual) {
     attention.heads = attention.kv_heads =
         r.integer({"num_attention_heads", "num_heads"}, usual.heads, 1, 1 << 12);
     attention.d_head = r.integer({"head_dim", "d_kv"}, 64, 1, 1 << 14);
+    // "num_hidden_layers" is the encoder's alone.
     const int layers = r.layers({"num_hidden_layers", "num_layers"}, usual.layers),
-              decoder_layers = r.layers({or_null("num_decoder_layers")}, layers);
+              decoder_layers =
+                  r.layers({or_null("num_decoder_layers")}, r.layers({"num_layers"}, usual.layers));
     layer.mlp.width = r.mlp_width({"d_ff"}, usual.d_mlp);
     encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(usual.vocabulary);
     c.context = kNoLongestText;
