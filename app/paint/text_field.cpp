@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "base/utf8.h"
 #include "figure/canvas.h"
+#include "session/conversation.h"
 
 namespace headlight {
 
@@ -70,7 +71,9 @@ bool TextField::apply(const TextEdit& edit) {
 }
 
 void TextField::insert(std::string_view what, EditKind kind, History& history) {
-    std::string clean = cleaned(std::string(what.substr(0, kMaxBytes)));
+    std::string text(what.substr(0, kMaxBytes));
+    if (breaks_lines) text = to_field(text);
+    std::string clean = cleaned(std::move(text));
     const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - (last() - first()));
     shortened_ = shortened_ || what.size() > kMaxBytes || clean.size() > room;
     if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));
@@ -146,10 +149,15 @@ bool TextField::move_key(const KeyPress& k) {
 bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard,
                          const std::function<void(const std::string&)>& copy) {
     const bool selected = caret_ != anchor_;
-    const auto copies = [&] { copy(text_.substr(first(), last() - first())); };
+    const auto copies = [&] {
+        const std::string text = text_.substr(first(), last() - first());
+        copy(breaks_lines ? from_field(text) : text);
+    };
     if (move_key(k)) return true;
     if (k.key == GLFW_KEY_BACKSPACE || k.key == GLFW_KEY_DELETE)
         erase(k.key == GLFW_KEY_DELETE ? 1 : -1, k.control, EditKind::erased, history);
+    else if (breaks_lines && k.shift && k.key == GLFW_KEY_ENTER)
+        insert("\n", EditKind::typed, history);
     else if (k.control && k.key == GLFW_KEY_A)
         std::tie(anchor_, caret_) = std::pair{size_t{0}, text_.size()};
     else if (k.control && k.key == GLFW_KEY_V)

@@ -49,6 +49,8 @@ public:
     /// Applies an edit from the history; false if the text is no longer the edited one.
     bool apply(const TextEdit& edit);
     bool focused = true;
+    bool breaks_lines =
+        false;  // Shift+Enter and pasted lines put "⏎", which is a line break again where it is copied
 
     /// Edits by keys and characters; removes those used. `clipboard` reads, `copy` writes the clipboard.
     void handle(Input& input, History& history, const std::function<std::string()>& clipboard,

@@ -139,7 +139,9 @@ void draw_chat_field(Scene& s, Rect r) {
     const bool edits = draft.edited >= 0;
     const std::string whose =
         edits ? draft.role_at(draft.edited) + " " + std::to_string(draft.edited) : draft.role;
-    const std::string enter = edits ? "Enter keeps " + whose + ", Esc leaves it" : "Enter sends, as " + whose;
+    const std::string enter = edits                  ? "Enter keeps " + whose + ", Esc leaves it"
+                              : draft.role == "user" ? "Enter sends, Shift+Enter breaks the line"
+                                                     : "Enter sends, as " + whose;
     const float room = ui.text.width(kCaption, enter) + gap::medium;
     if (r.w > 3 * room)
         write(ui, take_right(r, room), kCaption, edits ? ui.colors->accent_text : ui.colors->t3, enter,
@@ -151,6 +153,7 @@ void draw_chat_field(Scene& s, Rect r) {
 /// Draws one field, or two if the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
     const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
+    s.fields.sentence.breaks_lines = s.session.document.chatting;
     if (sentence_locked(s.session)) return draw_locked_fields(s, r);
     if (s.sentence() && !s.sentence()->trace->has_weights()) return draw_recorded(s, r);
     if (can.write_target) return draw_source_and_target(s, r);

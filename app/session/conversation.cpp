@@ -110,7 +110,9 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-std::string to_field(const std::string& message) { return replaced(message, "\n", kLineBreak); }
+std::string to_field(const std::string& message) {
+    return replaced(replaced(message, "\r\n", "\n"), "\n", kLineBreak);
+}
 std::string from_field(const std::string& text) { return replaced(text, kLineBreak, "\n"); }
 
 std::string chat_read(const ChatDraft& draft, const std::string& text) {

@@ -1,5 +1,6 @@
 #include "views/viewport_commands.h"
 
+#include "views/turn_pair.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -36,6 +37,16 @@ Command scrolls(const CommandText& text, float right, float below) {
         text, [right, below](CommandContext& c) { viewport(c)->scroll(right, below); }, when_scrolls);
 }
 
+const char* shows_one_pair(const CommandContext& c) {
+    return c.session.views.of<ChosenTurns>().attended >= 0 ? nullptr : "All turns are shown.";
+}
+
+/// Lets go of the pair of turns that Chat's map of turns chose.
+void show_all_turns(CommandContext& c) {
+    c.session.views.of<ChosenTurns>().attended = -1;
+    find_view("head")->seen(c.session.views).wanted = Viewport::Part();
+}
+
 }  // namespace
 
 Command pages(const CommandText& text, float right, float below, CommandWhen when) {
@@ -54,6 +65,9 @@ std::vector<Command> viewport_commands() {
             scrolls({"scroll down", "Scroll down", step}, 0, 1),
             scrolls({"scroll left", "Scroll left", step}, -1, 0),
             scrolls({"scroll right", "Scroll right", step}, 1, 0),
+            also_called("conversation",
+                        row({"all turns", "Show all turns", "of a conversation, not the chosen pair alone"},
+                            show_all_turns, shows_one_pair)),
             pages({"page up", "Page up", page, "Shift+PgUp"}, 0, -1),
             pages({"page down", "Page down", page, "Shift+PgDn"}, 0, 1),
             pages({"page left", "Page left", page}, -1, 0),

@@ -185,7 +185,8 @@ void report_sentence(const WindowState& state, const SentenceResult& s, Json& ro
     const Document& document = state.session.document;
     for (const Change& change : document.intervention.changes)
         root["change_list"].push_back(change_name(s.model->config, change));
-    if (s.written)
+    if (s.written && !s.complete) root["writing"] = s.step;
+    if (s.written && s.complete)
         root["written"] = {{"labels", s.written->labels},
                            {"text", s.written->text},
                            {"step", s.step},

@@ -151,18 +151,16 @@ AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool)
     return c.head_at(best);
 }
 
-Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
-                                                        const ForwardRequest& request,
-                                                        const GenerationRequest& asked, ThreadPool& pool,
-                                                        const CancelFlag* cancel, const Trace* past) {
+std::shared_ptr<const WrittenText> describe_written(const Model& model, const ForwardRequest& request,
+                                                    const GenerationRequest& asked, Generation generation) {
     auto out = std::make_shared<WrittenText>();
-    TRY(out->generation, generate(model, request, asked, pool, cancel, past));
+    out->generation = std::move(generation);
     out->request = asked;
     out->given = request.inputs.back().size();
     for (const GeneratedToken& token : out->generation.tokens)
-        out->labels.push_back(prediction_label(*model, token.id));
-    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->generation.ids());
-    return std::shared_ptr<const WrittenText>(std::move(out));
+        out->labels.push_back(prediction_label(model, token.id));
+    if (model.tokenizer) out->text = model.target_tokenizer()->decode(out->generation.ids());
+    return out;
 }
 
 void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, ThreadPool& pool) {

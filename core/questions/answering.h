@@ -154,12 +154,9 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
 /// one that aligns the texts best.
 AttentionHead most_telling_head(const SentenceResult& sentence, const ThreadPool& pool);
 
-/// Lets the model continue the request's last sequence.
-Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
-                                                        const ForwardRequest& request,
-                                                        const GenerationRequest& asked, ThreadPool& pool,
-                                                        const CancelFlag* cancel = nullptr,
-                                                        const Trace* past = nullptr);
+/// Describes what a model wrote after the request's last sequence.
+std::shared_ptr<const WrittenText> describe_written(const Model& model, const ForwardRequest& request,
+                                                    const GenerationRequest& asked, Generation generation);
 
 /// Adds the model's own pass to a changed one, and the changes' effects on the prediction. `own` may be null.
 void compare_with_own(SentenceResult& sentence, std::shared_ptr<const Trace> own, ThreadPool& pool);

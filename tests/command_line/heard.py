@@ -297,6 +297,10 @@ VERBS = {  # the command, and what else an option needs to act
     ),
     "patch": (PATCHED, {}),
     "circuits": ([], {"--tokens": ["--head", "1.1"]}),
+    "quantization": (
+        ["--model", MODELS / "gpt2_bf16", "--exact", MODELS / "gpt2", "--text", TEXT],
+        {},
+    ),
     "learn": (["--station", "scale", "-o", "-", "--format", "json"], {}),
     "lesson": (["list"], {}),
 }

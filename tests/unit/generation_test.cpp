@@ -2,6 +2,7 @@
 // positions by hand.
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "analysis/attention/layer_patterns.h"
 #include "analysis/attention/positions.h"
@@ -135,7 +136,7 @@ TEST_CASE(
         worker.ask(r);
         for (int i = 0; i < 2000; ++i) {
             if (const auto a = worker.poll(); a && a->sentence && a->sentence->trace &&
-                                              a->sentence->asked == r.generation &&
+                                              a->sentence->complete && a->sentence->asked == r.generation &&
                                               a->sentence->second == r.second && fits(*a))
                 return a;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -189,7 +190,7 @@ TEST_CASE("worker: a decoder writes on only where it was asked to") {
     r.generation.request.length = 5;
     worker.ask(r);
     std::shared_ptr<const WorkAnswer> a;
-    for (int i = 0; i < 2000 && !(a && a->sentence && a->sentence->written); ++i) {
+    for (int i = 0; i < 2000 && !(a && a->sentence && a->sentence->written && a->sentence->complete); ++i) {
         if (auto fresh = worker.poll()) a = fresh;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -206,4 +207,51 @@ TEST_CASE("worker: a decoder writes on only where it was asked to") {
     }
     CHECK(!a->sentence->written);
     CHECK(a->sentence->trace->output().size() == given);
+}
+
+TEST_CASE("worker: a text is shown while it is written, each time as if read so far") {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<const WorkAnswer>> seen;
+    Worker* reader = nullptr;
+    Worker worker(
+        2,
+        [&] {  // after every answer, on the worker's thread
+            const std::lock_guard lock(mutex);
+            if (reader)
+                if (auto a = reader->poll()) seen.push_back(std::move(a));
+        },
+        kMaxMapSide, 1024, std::chrono::milliseconds(0));
+    {
+        const std::lock_guard lock(mutex);
+        reader = &worker;
+    }
+    WorkRequest r;
+    r.model_path = (kTests.parent_path() / "models/stories").string();
+    r.text = "Once upon a time";
+    r.generation.continues = true;
+    r.generation.request.length = 8;
+    worker.ask(r);
+    const auto whole = [&]() -> std::shared_ptr<const SentenceResult> {
+        const std::lock_guard lock(mutex);
+        if (seen.empty() || !seen.back()->sentence) return nullptr;
+        const auto& last = seen.back()->sentence;
+        return last->complete && last->written ? last : nullptr;
+    };
+    for (int i = 0; i < 4000 && !whole(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto all = whole();
+    REQUIRE(all);
+    const std::lock_guard lock(mutex);
+    int partly = 0;
+    for (const auto& answer : seen) {
+        const SentenceResult* s = answer->sentence.get();
+        if (!s || s->complete || !s->written) continue;
+        ++partly;
+        const int given = all->written->given, n = s->trace->output().size();
+        CHECK(n == given + s->step);
+        CHECK(s->step < all->step);
+        for (int i = 0; i < n; ++i) CHECK(s->trace->output().ids[i] == all->trace->output().ids[i]);
+        const Matrix now = s->trace->pattern(1, 2), then = all->trace->pattern(1, 2);
+        CHECK((now - then.topLeftCorner(n, n)).cwiseAbs().maxCoeff() < 1e-6f);
+    }
+    CHECK(partly > 0);
 }

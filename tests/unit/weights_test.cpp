@@ -195,8 +195,8 @@ TEST_CASE("a differing copy of a tied tensor is used under its own name") {
 }
 
 TEST_CASE("if the tables of encoder and decoder differ, the one that the class lists first makes logits") {
-    for (const auto& [type, first] :
-         {std::pair("bart", "decoder"), {"plbart", "encoder"}, {"mvp", "encoder"}}) {
+    for (const auto& entry : {std::pair("bart", "decoder"), {"plbart", "encoder"}, {"mvp", "encoder"}}) {
+        const char *type = entry.first, *first = entry.second;
         CAPTURE(type);
         Checkpoint files = Checkpoint::of("bart");
         files.config["model_type"] = type;

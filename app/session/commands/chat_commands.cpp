@@ -91,6 +91,15 @@ Status let_answer(CommandContext& c, const std::string&) {
     return success();
 }
 
+const char* is_writing(const CommandContext& c) {
+    if (const char* why = chats(c)) return why;
+    return c.sentence() && c.sentence()->written && !c.sentence()->complete ? nullptr
+                                                                            : "No answer is being written.";
+}
+
+/// Ends an answer where it stands: kept, it is no longer awaited.
+void stop_answer(CommandContext& c) { keep_answer(c.session.document, *c.sentence()); }
+
 /// Puts a message into the field.
 Status edit_message(CommandContext& c, const std::string& words) {
     Document& d = c.session.document;
@@ -179,6 +188,9 @@ std::vector<Command> chat_commands() {
          row({"send", "Send", "add the message; the model answers", "Enter"}, send, writes_message),
          also_called("reply", row({"answer", "Let the model answer", "the model answers the last message"},
                                   let_answer, chats)),
+         also_called("interrupt, cancel", row({"stop answer", "Stop the answer",
+                                               "end the answer that is being written; what stands stays"},
+                                              stop_answer, is_writing)),
          also_called("clear the conversation",
                      row({"new chat", "New conversation", "remove all messages"}, begin_anew, chats)),
          row({"edit message NUMBER", "Edit a message", "put a message into the field: edit message 0"},

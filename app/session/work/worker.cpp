@@ -7,11 +7,13 @@
 
 namespace headlight {
 
-Worker::Worker(int threads, std::function<void()> done, int map_side, int first_tokens)
+Worker::Worker(int threads, std::function<void()> done, int map_side, int first_tokens,
+               std::chrono::milliseconds writing_apart)
     : pool_(threads),
       done_(std::move(done)),
       map_side_(map_side),
       first_tokens_(first_tokens),
+      writing_apart_(writing_apart),
       opener_([this] { mailbox_.repeat(); }),
       other_opener_([this] { mailbox_.repeat(); }),
       thread_([this] { work(); }) {}
@@ -33,8 +35,9 @@ bool changes_something(const WorkRequest& r) {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool everything = request.text != last.text || request.picture != last.picture ||
-                            request.second != last.second || request.intervention != last.intervention ||
+    const bool everything = request.text != last.text || request.chat != last.chat ||
+                            request.picture != last.picture || request.second != last.second ||
+                            request.intervention != last.intervention ||
                             request.generation != last.generation || request.model_path != last.model_path ||
                             request.model_attempt != last.model_attempt || request.other != last.other ||
                             (request.asked_of != last.asked_of && changes_something(request));

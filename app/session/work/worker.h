@@ -1,6 +1,7 @@
 // Computes everything for the window, on one thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,7 +19,9 @@ class Worker {
 public:
     /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: longest
     /// side of a map that the window can show. `first_tokens`: how many tokens of a long text to show first.
-    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide, int first_tokens = 1024);
+    /// `writing_apart`: the least time between two showings of a text being written.
+    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide, int first_tokens = 1024,
+           std::chrono::milliseconds writing_apart = std::chrono::milliseconds(250));
     ~Worker();
 
     void ask(WorkRequest request);
@@ -59,8 +62,10 @@ private:
                                              const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
     bool writes(const WorkRequest& request) const;
-    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request,
+    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request, const ChatInput& read,
                                                         std::vector<Sequence>& inputs);
+    Status show_writing(const WorkRequest& request, const ChatInput& read, std::vector<Sequence> inputs,
+                        std::shared_ptr<const WrittenText> written);
     Status show_head(const WorkRequest& request, bool last);
     void report_focus(const WorkRequest& request);
     void publish(bool last);
@@ -68,6 +73,7 @@ private:
     ThreadPool pool_;
     std::function<void()> done_;
     const int map_side_, first_tokens_;
+    const std::chrono::milliseconds writing_apart_;
     Mailbox<WorkRequest, WorkAnswer> mailbox_;
     WorkRequest last_asked_;                 // the window's thread
     std::shared_ptr<const Model> model_;     // the worker's thread, as all below

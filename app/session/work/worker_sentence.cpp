@@ -1,6 +1,7 @@
 // The worker's run: reads the typed text, generates, and describes the result.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "analysis/patching/patch.h"
 #include "base/check.h"
@@ -43,9 +44,40 @@ void note_request(SentenceResult& s, const WorkRequest& r) {
     s.asked = r.generation;
 }
 
-void note_turns(SentenceResult& s, const WorkRequest& r, const ChatInput& read) {
+/// Notes what was read: the first tokens of the text, or all that fit.
+void note_input(SentenceResult& s, const WorkRequest& r, const ChatInput& read,
+                size_t tokens = std::numeric_limits<size_t>::max()) {
+    const ModelInput& input = read.input;
+    s.tokens_in_all = input.tokens_in_all;
+    const bool whole = tokens >= input.tokens_in_all || !r.chat.empty();
+    const auto offsets = std::span(input.offsets).first(std::min(tokens, input.offsets.size()));
+    std::tie(s.bytes_read, s.second_read) =
+        whole ? std::pair{r.text.size(), r.second.size()} : bytes_read(r, offsets);
     if (!r.chat.empty()) s.chat = conversation_in(*s.model, read, s.trace->output());
 }
+
+/// Shows a text while it is written. What is shown takes a third of the time at most.
+class ShownWriting : public WritingObserver {
+public:
+    using Show = std::function<Status(Generation)>;
+    ShownWriting(std::chrono::milliseconds apart, Show show)
+        : apart_(apart), due_(Clock::now() + apart), show_(std::move(show)) {}
+
+    bool is_due() override { return Clock::now() >= due_; }
+    Status see(Generation so_far) override {
+        const auto start = Clock::now();
+        Status shown = show_(std::move(so_far));
+        const auto end = Clock::now();
+        due_ = end + std::max<Clock::duration>(apart_, 2 * (end - start));
+        return shown;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    const std::chrono::milliseconds apart_;
+    Clock::time_point due_;
+    const Show show_;
+};
 
 }  // namespace
 
@@ -58,7 +90,7 @@ bool Worker::writes(const WorkRequest& r) const {
 
 /// The generation with forced tokens; reuses the last one if nothing relevant changed. A typed target is
 /// forced, so that each of its tokens has a probability and alternatives too.
-Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
+Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r, const ChatInput& read,
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
     GenerationRequest asked = r.generation.request;
@@ -73,13 +105,34 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
     changes.erase(
         std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }),
         changes.end());
-    const SentenceResult* last = state_.sentence.get();
-    const bool same = last && last->written && last->model == model_ && last->text == r.text &&
-                      last->chat_asked == r.chat && last->intervention == r.intervention &&
-                      last->written->request == asked;
+    const std::shared_ptr<const SentenceResult> last = state_.sentence;  // lives while others are shown
+    const bool same = last && last->complete && last->written && last->model == model_ &&
+                      last->text == r.text && last->chat_asked == r.chat &&
+                      last->intervention == r.intervention && last->written->request == asked;
     if (same) return last->written;
-    return written_text(model_, request, asked, pool_, &mailbox_.cancel(),
-                        last ? last->trace.get() : nullptr);
+    ShownWriting seen(writing_apart_, [&](Generation so_far) {
+        return show_writing(r, read, inputs, describe_written(*model_, request, asked, std::move(so_far)));
+    });
+    TRY(Generation whole,
+        generate(model_, request, asked, pool_, &mailbox_.cancel(), last ? last->trace.get() : nullptr,
+                 r.generation.step < 0 ? &seen : nullptr));
+    return describe_written(*model_, request, asked, std::move(whole));
+}
+
+/// Shows what is written so far as a run of its own. A question that is no longer asked ends nothing.
+Status Worker::show_writing(const WorkRequest& r, const ChatInput& read, std::vector<Sequence> inputs,
+                            std::shared_ptr<const WrittenText> written) {
+    for (const GeneratedToken& token : written->generation.tokens)
+        append_token(*model_, inputs.back(), token.id);
+    TRY(SentenceResult s, run_described(r, std::move(inputs), written.get()));
+    s.complete = false;
+    s.step = written->steps();
+    s.written = std::move(written);
+    note_input(s, r, read);
+    note_request(s, r);
+    show(std::make_shared<const SentenceResult>(std::move(s)));
+    Status shown = show_head(r, false);
+    return mailbox_.cancel() ? shown : success();
 }
 
 /// The pass with interventions, observed by `heads`; then the model's own, which shares its first layers.
@@ -143,8 +196,7 @@ std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole)
 
 /// Shows a long text progressively; each pass reuses the rows of the last.
 Status Worker::show_beginnings(const WorkRequest& r, const ChatInput& read) {
-    const ModelInput& input = read.input;
-    const Sequence& whole = input.sequences[0];
+    const Sequence& whole = read.input.sequences[0];
     for (const int n : beginnings(r, whole)) {
         Sequence part = whole;
         part.ids.resize(n);
@@ -152,12 +204,7 @@ Status Worker::show_beginnings(const WorkRequest& r, const ChatInput& read) {
         if (!part.types.empty()) part.types.resize(n);
         TRY(SentenceResult s, run_described(r, {std::move(part)}, nullptr));
         s.complete = false;
-        note_turns(s, r, read);
-        s.tokens_in_all = input.tokens_in_all;
-        std::tie(s.bytes_read, s.second_read) =
-            r.chat.empty()
-                ? bytes_read(r, std::span(input.offsets).first(std::min<size_t>(n, input.offsets.size())))
-                : std::pair{r.text.size(), r.second.size()};
+        note_input(s, r, read, static_cast<size_t>(n));
         note_request(s, r);
         show(std::make_shared<const SentenceResult>(std::move(s)));
         TRY_STATUS(show_head(r, false));
@@ -198,13 +245,11 @@ Status Worker::read_sentence(const WorkRequest& r) {
     if (ModelInput* input = given ? &given->input : nullptr;
         input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         TRY_STATUS(show_beginnings(r, *given));
-        const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
-        const bool whole = in_all <= kept || !r.chat.empty();
-        const auto read = whole ? std::pair{r.text.size(), r.second.size()} : bytes_read(r, input->offsets);
+        const size_t kept = input->sequences[0].ids.size();
         std::shared_ptr<const WrittenText> written;
         int step = 0;
         if (writes(r)) {
-            TRY(written, write_on(r, input->sequences));
+            TRY(written, write_on(r, *given, input->sequences));
             step = r.generation.step < 0 ? written->steps() : std::min(r.generation.step, written->steps());
             for (int i = 0; i < step; ++i)
                 append_token(*model_, input->sequences.back(), written->generation.tokens[i].id);
@@ -212,9 +257,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
         TRY(*s, run_described(r, std::move(input->sequences), written.get()));
         s->written = std::move(written);
         s->step = step;
-        s->tokens_in_all = in_all;
-        note_turns(*s, r, *given);
-        std::tie(s->bytes_read, s->second_read) = read;
+        note_input(*s, r, *given, kept);
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {
         s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
     }

@@ -29,8 +29,6 @@ void ChatState::visit(FieldVisitor& v) {
              {.name = "chat-measure"});
     v.choose("chat_heads", one_head,
              {"chat heads", "Chat: heads", "all heads, or the selected one", {"all", "selected"}});
-    v.integer("chat_asked", asked, -1, 1 << 20);
-    v.integer("chat_attended", attended, -1, 1 << 20);
 }
 
 namespace {
@@ -103,6 +101,11 @@ void draw_turn_actions(Scene& s, Rect row, const Conversation& chat, int turn, b
     const std::string path = "chat/" + std::to_string(turn);
     const float y = row.y + 26;
     const bool last = turn + 1 == isize(chat.turns);
+    if (const SentenceResult& shown = *s.sentence(); last && shown.written && !shown.complete) {
+        if (ui.button("chat/stop", {row.right() - 112, row.y + 14, 96, size::row}, "Stop"))
+            s.send("stop answer");
+        return;
+    }
     if (last && chat.answers && s.session.document.text.empty() && !s.sentence()->written &&
         can_generate(s)) {
         const Rect button{row.right() - 112, row.y + 14, 96, size::row};
@@ -152,7 +155,7 @@ void draw_folded(Scene& s, Rect row, const ChatRow& of, float from) {
 void answer_row(Scene& s, Rect row, const ChatRow& of, ImVec2 corner, const Conversation& chat,
                 const Shading& shades) {
     Ui& ui = s.ui;
-    ChatState& state = s.of<ChatState>();
+    ChosenTurns& chosen = s.of<ChosenTurns>();
     const std::string path = "chat/" + std::to_string(of.turn);
     const Hit h = ui.control(path, row);
     if (!h.hovered && !h.clicked) return;
@@ -169,8 +172,8 @@ void answer_row(Scene& s, Rect row, const ChatRow& of, ImVec2 corner, const Conv
         return;
     }
     if (!h.clicked) return;
-    state.asked = asked_turn(s) == of.turn ? -1 : of.turn;
-    if (state.attended > asked_turn(s)) state.attended = -1;
+    chosen.asked = asked_turn(s) == of.turn ? -1 : of.turn;
+    if (chosen.attended > asked_turn(s)) chosen.attended = -1;
     s.leave_text();
 }
 
@@ -228,34 +231,12 @@ void draw_beginning(Scene& s, Rect area) {
 
 }  // namespace
 
-const Conversation* shown_chat(const Scene& s) {
-    const SentenceResult* sentence = s.sentence();
-    const bool fits = sentence && sentence->chat && !sentence->chat->turns.empty() &&
-                      sentence->chat->tokens() == isize(sentence->labels[0]);
-    return fits ? sentence->chat.get() : nullptr;
-}
-
-int asked_turn(const Scene& s) {
-    const int count = isize(shown_chat(s)->turns), asked = s.of<ChatState>().asked;
-    return asked < 0 || asked >= count ? count - 1 : asked;
-}
-
 bool masks_turn(const Scene& s, int turn) {
     return is_turn_masked(s.sentence()->trace->request.intervention, *shown_chat(s), turn);
 }
 
-int attended_turn(const Scene& s) {
-    const int turn = s.of<ChatState>().attended;
-    return turn < isize(shown_chat(s)->turns) ? turn : -1;
-}
-
 std::string turn_name(const Conversation& chat, int turn) {
     return std::to_string(turn) + " " + chat.turns[size_t(turn)].role;
-}
-
-std::string turn_in_words(const Conversation& chat, int turn) {
-    const bool answer = chat.answers && turn + 1 == isize(chat.turns);
-    return answer ? "the answer" : chat.turns[size_t(turn)].role + " " + std::to_string(turn);
 }
 
 void draw_chat(Scene& s, Rect area) {
@@ -333,7 +314,11 @@ View chat_view() {
             .jobs = measured_chat,
             .title = [](const Scene&) { return std::string("Chat"); },
             .numbers = chat_numbers,
-            .visit = visit_state<ChatState>,
+            .visit =
+                [](StateBag& bag, FieldVisitor& v) {
+                    visit_state<ChatState>(bag, v);
+                    visit_state<ChosenTurns>(bag, v);
+                },
             .seen = seen_of<ChatState>,
             .begin = begin_chat};
 }

@@ -6,6 +6,7 @@
 #include "io/numbers.h"
 #include "parts/controls.h"
 #include "questions/chat_input.h"
+#include "views/turn_pair.h"
 
 namespace headlight {
 
@@ -41,24 +42,17 @@ struct ChatState {
     TemplateTokens template_tokens = TemplateTokens::dimmed;
     Thinking thinking = Thinking::folded;
     TurnMeasure measure = TurnMeasure::mean;
-    bool one_head = false;          // of the selected head, not of all
-    int asked = -1, attended = -1;  // chosen turns; −1: the last; none
+    bool one_head = false;  // of the selected head, not of all
+    ChosenTurns chosen;
     Viewport seen;
     ChatFlow flow;
     void visit(FieldVisitor& visitor);
 };
 
-/// Return the turns of the shown text, or null; the turn whose attention is shown; the one attended to, or
-/// −1.
-const Conversation* shown_chat(const Scene& scene);
-int asked_turn(const Scene& scene);
-int attended_turn(const Scene& scene);
 /// Returns whether the shown run hides a turn from later tokens.
 bool masks_turn(const Scene& scene, int turn);
 /// "4 user".
 std::string turn_name(const Conversation& chat, int turn);
-/// "the answer", "user 4": a turn in a sentence.
-std::string turn_in_words(const Conversation& chat, int turn);
 
 TurnsRequest turns_request(const Scene& scene);
 /// Returns what is known of turns so far.

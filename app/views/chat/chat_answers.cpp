@@ -59,7 +59,8 @@ void draw_there(Scene& s, Rect area, const OwnAnswer& own) {
 
 std::optional<OwnAnswerRequest> own_answer_request(const Scene& s) {
     const SentenceResult* shown = s.sentence();
-    if (!shown || !shown->unchanged || !shown->written || shown->step < shown->written->steps())
+    if (!shown || !shown->complete || !shown->unchanged || !shown->written ||
+        shown->step < shown->written->steps())
         return std::nullopt;
     return OwnAnswerRequest{shown->written->request, shown->written->given};
 }

@@ -44,8 +44,7 @@ float largest_share(const TurnsFound& found) {
 }
 
 /// Hatches what no token can see: later turns, and masked ones.
-Matrix places_of_turns(const Scene& s, const Conversation& chat, const Matrix& turns, float largest,
-                       bool changed) {
+Matrix places_of_turns(const Scene& s, const Matrix& turns, float largest, bool changed) {
     Matrix out = places_of(turns, largest);
     const bool causal = s.model()->config.stacks[0].causal;
     for (int i = 0; i < out.rows(); ++i)
@@ -67,7 +66,7 @@ MatrixView turns_view(const Scene& s, const Conversation& chat, const TurnWeight
     const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
     const Matrix& turns = weights.turns;
     MatrixView out{.path = changed ? "chat/turns" : "chat/turns/before",
-                   .cells = {places_of_turns(s, chat, turns, largest, changed), colors, false},
+                   .cells = {places_of_turns(s, turns, largest, changed), colors, false},
                    .rows = {[&chat](int i) { return turn_name(chat, i); }},
                    .columns = {index_name},
                    .bar = range_bar(colors, double(largest)),
@@ -116,11 +115,11 @@ void draw_turn_map(Scene& s, Rect area, const Conversation& chat, const TurnWeig
     const MatrixAnswer answer = answer_matrix(s, l, view);
     draw_matrix_view(s, l, view);
     if (!answer.pressed || !answer.hovered) return;
-    ChatState& state = s.of<ChatState>();
+    ChosenTurns& chosen = s.of<ChosenTurns>();
     const auto [asked, attended] = *answer.hovered;
     const bool again = asked == asked_turn(s) && attended == attended_turn(s);
-    state.asked = again ? -1 : asked;
-    state.attended = again ? -1 : attended;
+    chosen.asked = again ? -1 : asked;
+    chosen.attended = again ? -1 : attended;
     if (!again) lock_strongest(s, chat, asked, attended);
     show_in_heat_map(s, chat, asked, again ? -1 : attended);
     s.leave_text();

@@ -33,7 +33,8 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     if (!caption.empty())
         y += 20 + ui.text.draw_wrapped(kPad, y, sheet.width - 2 * kPad, kBody, ui.colors->t2, caption);
     for (const PageQuestion& question : sheet.page->questions)
-        if (const float high = draw_finding(ui, {kPad, y}, sheet.width - 2 * kPad, question)) y += high + 20;
+        if (const float high = draw_finding(ui, {kPad, y}, sheet.width - 2 * kPad, question); high > 0)
+            y += high + 20;
     BlockPen pen{ui, colormap(sheet.style.colormap, false)};
     y = draw_blocks(pen, sheet.page->blocks, kPad, y, sheet.width - 2 * kPad);
     if (sheet.style.caption == "auto" && !sheet.page->symbols.empty())

@@ -12,6 +12,7 @@
 #include "parts/layer_heads.h"
 #include "parts/token_place.h"
 #include "parts/unseen.h"
+#include "views/turn_pair.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -68,6 +69,7 @@ void draw_lines_toolbar(Scene& s, Toolbar bar) {
         layers.push_back(block_name(s.model()->config, block));
     if (const int c = bar.choice("Layer", "layer", layers, s.session.selection.block); c >= 0)
         s.select_block(c);
+    offer_all_turns(s, bar);
 }
 
 /// Draws a token at the lines' end, and its position, which is never cut.
@@ -132,9 +134,13 @@ struct LineCount {
 };
 
 void add_weights(const Scene& s, const LayerLinks& links, int query, std::vector<float>& out) {
+    const auto pair = chosen_turns(s);
+    if (pair && !pair->asks(query)) return;
     for (const int h : drawn_heads(s)) {
-        for (const Link& link : links.of_head[h][query]) out.push_back(link.weight);
-        if (links.draws_sink(h, query, s.of<LayerHeads>().share)) out.push_back(links.sinks[h][query]);
+        for (const Link& link : links.of_head[h][query])
+            if (!pair || pair->answers(link.key)) out.push_back(link.weight);
+        if (!pair && links.draws_sink(h, query, s.of<LayerHeads>().share))
+            out.push_back(links.sinks[h][query]);
     }
 }
 
@@ -169,6 +175,8 @@ float strength_of(LineLook look, float weight) {
 void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
                LineLook look, std::vector<LevelCurve>& out) {
     constexpr float kApart = 1.5f, kThinnest = 0.75f, kPerWeight = 6;
+    const auto pair = chosen_turns(s);
+    if (pair && !pair->asks(query)) return;
     const auto heads = drawn_heads(s);
     const float high = l.lines.y - gap::small, low = l.lines.bottom() + gap::small;
     for (int i = 0; i < isize(heads); ++i) {
@@ -180,10 +188,11 @@ void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, in
         };
         for (const Link& link : links.of_head[heads[i]][query]) {
             if (link.weight < faintest) break;  // sorted by weight
+            if (pair && !pair->answers(link.key)) continue;
             const bool to_focus = s.session.selection.hovered.key == link.key;
             add(between(l.y(link.key), high, low), link.weight, to_focus ? LineLook::highlighted : look);
         }
-        if (links.draws_sink(heads[i], query, s.of<LayerHeads>().share) &&
+        if (!pair && links.draws_sink(heads[i], query, s.of<LayerHeads>().share) &&
             links.sinks[heads[i]][query] >= faintest)
             add(l.sink.middle_y(), links.sinks[heads[i]][query], look);
     }

@@ -10,6 +10,7 @@
 #include "views/combined_heads.h"
 #include "views/page.h"
 #include "views/tables.h"
+#include "views/turn_pair.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -97,15 +98,15 @@ void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
     const auto seen = tokens_in_sight(l, *l.keys);
     s.of<RunningTextState>().first_in_sight = seen.first;
     const auto back = [&](int i) { return color_at(map, shades.place(p.at(query, i), shades.largest)); };
-    const auto ink = [&](int i) {
-        return is_masked(p.at(query, i)) ? ui.colors->t3 : ink_on(back(i));  // masked: no background
-    };
+    const auto pair = chosen_turns(s);
+    const auto is_shaded = [&](int i) { return !is_masked(p.at(query, i)) && (!pair || pair->answers(i)); };
+    const auto ink = [&](int i) { return is_shaded(i) ? ink_on(back(i)) : ui.colors->t3; };
     const auto [first, last] = words_of_range(*l.keys, seen);
     for (size_t w = first; w < last; ++w) {
         const TextWord& word = l.keys->words[w];
         for (int i = word.first; i < word.first + word.count; ++i) {
             const Rect r = back_of(ui, l, *l.keys, word, i);
-            if (!is_masked(p.at(query, i))) ui.fill(r, back(i), 2);
+            if (is_shaded(i)) ui.fill(r, back(i), 2);
             ui.name("text/" + std::to_string(i), r);
         }
     }
@@ -186,6 +187,7 @@ void draw_text_toolbar(Scene& s, Toolbar bar) {
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current = narrow<int>(std::find(maps.begin(), maps.end(), now.colormap) - maps.begin());
     if (const int c = bar.choice("Colors", "colors", maps, current); c >= 0) s.send("colormap", maps[c]);
+    offer_all_turns(s, bar);
 }
 
 }  // namespace

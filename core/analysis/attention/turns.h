@@ -21,7 +21,7 @@ struct TurnsRequest {
     std::vector<int> of_query, of_key;
     int turns = 0;
     TurnMeasure measure = TurnMeasure::mean;
-    std::optional<AttentionHead> head;
+    std::optional<AttentionHead> head = std::nullopt;
     bool rests_on_other() const { return false; }
     bool operator==(const TurnsRequest&) const = default;
 };

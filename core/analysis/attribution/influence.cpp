@@ -36,7 +36,7 @@ std::span<const InfluenceMethodRow> influence_methods() {
         {InfluenceMethod::attribution_patching, "attribution-patching", "attribution patching",
          "of two texts: how much of the metric the clean text's residual stream at each token would "
          "restore, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and summed over layers",
-         true, true},
+         true, true, nullptr},
     }};
     return kMethods;
 }

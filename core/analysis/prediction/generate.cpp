@@ -34,13 +34,15 @@ struct Hypothesis {
 class Generator {
 public:
     Generator(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-              const GenerationRequest& asked, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
+              const GenerationRequest& asked, ThreadPool& pool, const CancelFlag* cancel, const Trace* past,
+              WritingObserver* seen)
         : model_(model),
           request_(request),
           asked_(asked),
           pool_(pool),
           cancel_(cancel),
           past_(past),
+          seen_(seen),
           random_(asked.sampling.seed) {
         const ModelConfig& c = model->config;
         room_ = std::min(asked.length, c.context_of(c.decoder()) - request.inputs.back().size());
@@ -138,6 +140,7 @@ private:
             const int id = draw_token(allowed(hypothesis, next), asked_.sampling, uniform(random_));
             append(hypothesis, id, next);
             if (ends(id)) break;
+            if (seen_ && !full(hypothesis) && seen_->is_due()) TRY_STATUS(seen_->see(finished(hypothesis)));
         }
         return finished(std::move(hypothesis));
     }
@@ -201,6 +204,7 @@ private:
     ThreadPool& pool_;
     const CancelFlag* cancel_;
     const Trace* past_;
+    WritingObserver* seen_;
     std::mt19937_64 random_;
     int room_ = 0;
 };
@@ -260,12 +264,12 @@ const char* why_cannot_generate(const Model& model) {
 
 Result<Generation> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
                             const GenerationRequest& asked, ThreadPool& pool, const CancelFlag* cancel,
-                            const Trace* past) {
+                            const Trace* past, WritingObserver* seen) {
     TRY_STATUS(check_writes(*model));
     if (model->config.can.fill_masks)
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    TRY(Generation generation, Generator(model, request, asked, pool, cancel, past).run());
+    TRY(Generation generation, Generator(model, request, asked, pool, cancel, past, seen).run());
     TRY_STATUS(model->store->check_unchanged());  // logits were read after the last pass
     return generation;
 }

@@ -48,12 +48,24 @@ struct Generation {
     std::vector<int> ids() const;  // without the end token
 };
 
+/// Watches a text being written.
+class WritingObserver {
+public:
+    virtual ~WritingObserver() = default;
+    /// Returns whether to show what is written so far.
+    virtual bool is_due() = 0;
+    /// Takes what is written so far; its failure ends the writing.
+    virtual Status see(Generation so_far) = 0;
+};
+
 /// Continues the request's last sequence until an end token, the requested length or a full context. Each
 /// step computes one token and reuses the rest. Beam search finds the hypotheses of Hugging Face transformers
-/// (early_stopping = False). Fails for models that generate no text, and if `cancel` was set.
+/// (early_stopping = False). Fails for models that generate no text, and if `cancel` was set. `seen` watches
+/// each token but those of a beam search, which may still drop them; or null.
 Result<Generation> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
                             const GenerationRequest& asked, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr, const Trace* past = nullptr);
+                            const CancelFlag* cancel = nullptr, const Trace* past = nullptr,
+                            WritingObserver* seen = nullptr);
 
 /// Returns the ids that a model adds (without the end token), or an encoder's text with its masks filled.
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
