@@ -62,6 +62,12 @@ def a_cell_of_turns_ranks_heads_and_locks_a_pair(display):
         query, key = r["locked"]
         assert key < query
         w.wait(lambda r: any(path.startswith("chat/ranked/") for path in r["widgets"]))
+        for view in ("Lines", "Text"):  # show the pair alone, until its sign is clicked
+            w.show(view)
+            w.wait(lambda r: "turns" in r["widgets"] and not r["busy"])
+        w.click("turns")
+        w.wait(lambda r: r["chat_attended"] == -1 and "turns" not in r["widgets"])
+        w.show("Chat")
         w.click("chat/way/Text")
         w.wait(
             lambda r: r.get("turns") is None and not r["busy"] and r["shown_text"] == "The cat sat"
@@ -79,6 +85,9 @@ def a_message_is_edited_and_removed(display):
         w.wait(lambda r: r["text"] == "The cat sat" and r["field_focused"])
         w.key("End")
         w.type(" down")
+        w.key("shift+Return")
+        w.wait(lambda r: r["text"] == "The cat sat down⏎")
+        w.key("BackSpace")
         _ready(w, ["user", "assistant"], lambda r: r["shown_text"] == "The cat sat down")
         w.key("Escape")
         w.wait(lambda r: r["text"] == "" and not r["busy"])
