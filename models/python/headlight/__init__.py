@@ -20,6 +20,8 @@ Each function takes a model and a text in one of these forms:
         a trace file, or a headlight.Trace; show("saved.headlight.json"): a workspace
     headlight.corpus(texts, model="stories", client=client)
         every head over many texts, on many computers
+    headlight.live(model, tokenizer)
+        serve a transformers model, or a function, to the window: headlight --engine ADDRESS
     headlight.average(prompts, model="stories", measure="heads")
         means with intervals over a template's prompts, or over a list of texts or pairs
 
@@ -37,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 from .averaging import Averages, average
 from .comparing import compare
+from .engine import Live, live
 from .errors import HeadlightError
 from .explaining import attribute, patch
 from .figure import Figure
@@ -66,6 +69,7 @@ __all__ = [
     "Figure",
     "HeadTable",
     "HeadlightError",
+    "Live",
     "PatchMap",
     "Trace",
     "Window",
@@ -75,6 +79,7 @@ __all__ = [
     "corpus",
     "figure",
     "heads",
+    "live",
     "patch",
     "show",
     "trace",

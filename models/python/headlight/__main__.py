@@ -1,4 +1,5 @@
-"""`python -m headlight …` and the command `headlight` are the program itself."""
+"""`python -m headlight …` and the command `headlight` are the program itself; `live` serves a
+transformers model to it."""
 
 import os
 import sys
@@ -8,7 +9,11 @@ from .program import environment, find_program
 
 
 def main() -> None:
-    """Become the program, with this process's arguments."""
+    """Become the program, with this process's arguments; or serve a model."""
+    if sys.argv[1:2] == ["live"]:
+        from .engine.command import main as serve  # the program needs none of it
+
+        return serve(sys.argv[2:])
     try:
         program = find_program()
         os.execve(program, [str(program), *sys.argv[1:]], environment(program))

@@ -15,7 +15,7 @@ from typing import Any
 
 from .arrays import described_tokens, rows_of_ids, which
 from .checks import check_arguments, check_weights
-from .eager_attention import Rows, follows
+from .eager_attention import Call
 from .errors import HeadlightError
 from .parallel import Group, check_divides
 from .recorder import NeedsPatterns, Recorder
@@ -43,74 +43,23 @@ def attention(recorder: Recorder, torch: Any) -> Any:
         value: Any,
         attention_mask: Any,
         scaling: float | None = None,
-        dropout: float = 0.0,
-        softcap: float | None = None,
-        sliding_window: int | None = None,
-        position_bias: Any = None,
         **more: Any,
     ) -> tuple[Any, None]:
-        scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
-        causal = (
-            bool(
-                more.get("is_causal")
-                if more.get("is_causal") is not None
-                else getattr(module, "is_causal", False)
-            )
-            and query.shape[2] == key.shape[2]
-        )
-        if attention_mask is None and causal:
-            attention_mask = torch.ones(
-                query.shape[2], key.shape[2], dtype=torch.bool, device=query.device
-            ).tril()[None, None]
-        mask = None if attention_mask is None else attention_mask[..., : key.shape[2]]
+        call = Call.of(torch, module, query, key, value, attention_mask, scaling, more)
         if recorder.patterns or not recorder.shows(module):
-            added = [a for a in (mask, position_bias) if a is not None]
-            rows = Rows(
-                torch,
-                query,
-                key,
-                scaling,
-                softcap,
-                [a[..., : key.shape[2]] for a in added],
-                more.get("s_aux"),
-            )
+            rows = call.rows()
             if recorder.shows(module):
                 recorder.note_patterns(
                     module,
                     (query.shape[1], query.shape[2], key.shape[2]),
                     lambda h: rows.pattern(recorder.batch, h),
                 )
-            return rows.attend(value), None
-        window = int(sliding_window or 0)
-        tokens = (query.shape[2], key.shape[2])
-        causal = causal or follows(torch, mask, True, window, tokens)
-        if (
-            position_bias is not None
-            or more.get("s_aux") is not None
-            or not follows(torch, mask, causal, window, tokens)
-        ):
+            return rows.attend(), None
+        rule = call.rule()
+        if not rule.pop("follows") or call.bias is not None or call.sinks is not None:
             raise NeedsPatterns
-        recorder.note(
-            module,
-            query,
-            key,
-            {
-                "scale": float(scaling),
-                "cap": float(softcap or 0),
-                "window": window,
-                "causal": causal,
-            },
-        )
-        if softcap is not None:
-            return Rows(
-                torch, query, key, scaling, softcap, [] if mask is None else [mask], None
-            ).attend(value), None
-        groups = query.shape[1] // key.shape[1]
-        keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-        out = torch.nn.functional.scaled_dot_product_attention(
-            query, keys, values, attn_mask=mask, scale=scaling
-        )
-        return out.transpose(1, 2).contiguous(), None
+        recorder.note(module, query, key, rule)
+        return call.attend(), None
 
     return attend
 
@@ -262,13 +211,8 @@ def record(
     check_weights(model)
     arguments, sides = sides_of(model, tokenizer, text, given)
     base = getattr(model, "base_model", model)
-    known = inspect.signature(base.forward).parameters
-    arguments = {
-        name: value
-        for name, value in arguments.items()
-        if name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())
-    }
-    way = "queries and keys" if _has_interface(model) else "outputs"
+    arguments = {name: value for name, value in arguments.items() if takes(base, name)}
+    way = "queries and keys" if has_interface(model) else "outputs"
     while way:
         writer = start(sides)
         then = "" if way == "outputs" else "outputs"
@@ -292,7 +236,7 @@ def record(
         except (RuntimeError, IndexError):
             writer.drop()
             check_divides(group, base.config)
-            _check_fits(sides, base.config)
+            check_fits(sides, base.config)
             raise
         except BaseException:
             writer.drop()
@@ -305,7 +249,7 @@ def record(
     )
 
 
-def _check_fits(sides: Mapping[str, Any], config: Any) -> None:
+def check_fits(sides: Mapping[str, Any], config: Any) -> None:
     """After a pass that failed: says so where there are more tokens than positions."""
     tokens, positions = (
         max((len(side["tokens"]) for side in sides.values()), default=0),
@@ -318,7 +262,7 @@ def _check_fits(sides: Mapping[str, Any], config: Any) -> None:
         )
 
 
-def _has_interface(model: Any) -> bool:
+def has_interface(model: Any) -> bool:
     """Whether the model attends by functions that can be registered: with transformers 4.53 or
     later, where its code asks for them."""
     transformers, can = (
@@ -333,28 +277,40 @@ def _has_interface(model: Any) -> bool:
     return registers and hasattr(model, "set_attn_implementation") and (can is None or bool(can()))
 
 
+def takes(module: Any, name: str) -> bool:
+    """Whether its forward pass takes an argument of this name."""
+    known = inspect.signature(module.forward).parameters
+    return name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())
+
+
+def on_device(model: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments where the model's first weights are; accelerate moves what others read."""
+    device = next(model.parameters()).device
+    if device.type == "meta":
+        return dict(arguments)
+    return {
+        name: value.to(device) if hasattr(value, "to") else value
+        for name, value in arguments.items()
+    }
+
+
 def _run(model: Any, base: Any, arguments: Mapping[str, Any], recorder: Recorder, way: str) -> None:
     torch, transformers = sys.modules["torch"], sys.modules["transformers"]
-    known = inspect.signature(base.forward).parameters
-    more: dict[str, Any] = {}
-    if "use_cache" in known or any(p.kind is p.VAR_KEYWORD for p in known.values()):
-        more["use_cache"] = False
+    more: dict[str, Any] = {"use_cache": False} if takes(base, "use_cache") else {}
     if way == "outputs":
         more["output_attentions"] = True
         inside = hooked(base, recorder, torch)
     else:
-        transformers.AttentionInterface.register(NAME, attention(recorder, torch))
-        transformers.AttentionMaskInterface.register(
-            NAME, sys.modules["transformers.masking_utils"].eager_mask
-        )
+        register(transformers, NAME, attention(recorder, torch))
         inside = attending(model, NAME)
-    device = next(model.parameters()).device
-    movable = device.type != "meta"  # accelerate moves what such a model reads
     with torch.no_grad(), inside, evaluating(model):
-        base(
-            **{
-                name: value.to(device) if movable and hasattr(value, "to") else value
-                for name, value in arguments.items()
-            },
-            **more,
-        )
+        base(**on_device(model, arguments), **more)
+
+
+def register(transformers: Any, name: str, attend: Any) -> None:
+    """Give transformers' interface an attention function, whose masks are those of eager
+    attention."""
+    transformers.AttentionInterface.register(name, attend)
+    transformers.AttentionMaskInterface.register(
+        name, sys.modules["transformers.masking_utils"].eager_mask
+    )

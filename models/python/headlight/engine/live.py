@@ -1,0 +1,114 @@
+"""`headlight.live`: serve a model in memory to the window."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from typing import Any
+
+from ..errors import HeadlightError
+from ..nnsight_models import unwrapped
+from .addresses import Listener
+from .function import FunctionRequests
+from .model import LiveModel
+from .requests import Requests, versions
+from .server import Answers, Server
+
+
+class Live:
+    """A server in this process; a context manager. Closing it leaves the model as it was.
+
+    Attributes
+    ----------
+    address : str
+        "unix:PATH" or "127.0.0.1:PORT", for `headlight --engine`.
+    token : str
+        What a client of a port must know; "" for a socket.
+    """
+
+    def __init__(self, answers: Answers, name: str, about: dict[str, Any], port: int | None):
+        self.listener = Listener(name, port)
+        self.address, self.token = self.listener.address, self.listener.token
+        self.about = about
+        self._server = Server(answers, self.listener, about)
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.close()
+        atexit.unregister(self.close)
+
+    def wait(self) -> None:
+        """Return when it is closed, by Ctrl+C too."""
+        try:
+            while not self._server.closed.wait(1.0):
+                pass
+        finally:
+            self.close()
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<headlight.Live of {self.about['name']} at {self.address}>"
+
+
+def live(
+    model: Any, tokenizer: Any = None, *, port: int | None = None, name: str | None = None
+) -> Live:
+    """Serve a model in memory, so that the window shows it live.
+
+    Parameters
+    ----------
+    model
+        A transformers model (of any number of devices), a model of TransformerLens or nnsight, or
+        a function from ids to patterns [layer, head, query, key]; or to a mapping with "patterns"
+        and "residuals" [layer + 1, pos, d_model].
+    tokenizer : optional
+        What reads texts; without one, the window sends ids.
+    port : int, optional
+        Listen on 127.0.0.1 at this port (0: any), with a token, instead of a socket that only you
+        can open.
+    name : str, optional
+        What the window calls the model.
+
+    Returns
+    -------
+    Live
+        `.address` is what `headlight --engine` takes; `.close()` stops serving.
+
+    Raises
+    ------
+    HeadlightError
+        The model cannot be served, or the address is taken.
+
+    Examples
+    --------
+    >>> with headlight.live(model, tokenizer) as server:
+    ...     print(server.address)
+    """
+    model, tokenizer = unwrapped(model, tokenizer)
+    if hasattr(model, "forward") and hasattr(model, "named_modules") and hasattr(model, "config"):
+        held = LiveModel(model, tokenizer, name)
+        weights = next(held.model.parameters())
+        devices = getattr(held.model, "hf_device_map", None) or {"": weights.device}
+        about = {
+            "name": held.name,
+            "runs": versions(),
+            "device": ", ".join(sorted({str(device) for device in devices.values()})),
+            "dtype": str(weights.dtype).removeprefix("torch."),
+        }
+        return Live(Requests(held), held.name, about, port)
+    if not callable(model) and not hasattr(model, "run_with_cache"):
+        raise HeadlightError(
+            f"model= is a value of type {type(model).__name__}; give a model of transformers, "
+            "TransformerLens or nnsight, or a function from ids to patterns."
+        )
+    called = name or getattr(model, "__name__", type(model).__name__)
+    about = {"name": called, "runs": f"Python {sys.version.split()[0]}", "device": "cpu"}
+    return Live(
+        FunctionRequests(model, tokenizer, called), called, {**about, "dtype": "float32"}, port
+    )

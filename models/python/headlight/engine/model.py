@@ -1,0 +1,376 @@
+"""A transformers model that answers: what it is, what it can do, and its passes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checks import check_weights
+from ..errors import HeadlightError
+from ..recorder import Recorder
+from ..trace_writer import place
+from ..transformers_models import (
+    attending,
+    check_fits,
+    evaluating,
+    has_interface,
+    hooked,
+    on_device,
+    register,
+    sides_of,
+    takes,
+)
+from .changes import PATCHES, Block, Change, Places, keeps_rows, parse
+from .masks import GROWS, Mask, Side, normal_rows
+from .passes import NAME, Pass, Plan, Wanted, attend, refuse_lengths
+from .places import Finder, Found, Log
+
+LOOKED_AT = 8  # tokens of the pass that looks for places
+NEEDS = {  # the hook that a change needs in its layer
+    "skip-attention": "attn_out",
+    "skip-mlp": "mlp_out",
+    "patch-resid": "resid_pre",
+    "patch-attention": "attn_out",
+    "patch-mlp": "mlp_out",
+}
+OF_ATTENTION = ("temperature", "mask", "unmask", "score", "freeze", "zero", "mean", "uniform")
+OF_ATTENTION += ("hard", "keep", "patch-head")
+
+
+@dataclass
+class Text:
+    """What a pass reads: arguments of the model's forward, and the tokens of each side."""
+
+    arguments: dict[str, Any]
+    sides: dict[str, dict[str, list[Any]]]
+
+    @property
+    def ids(self) -> list[int]:
+        return self.sides[""]["ids"]
+
+
+@dataclass
+class Prefix:
+    """The key/value cache of an earlier pass, and what it was of."""
+
+    ids: list[int] = field(default_factory=list)
+    spelled: str = ""
+    cache: Any = None
+
+
+class LiveModel:
+    """Any transformers model. One thread calls `run` and what builds on it."""
+
+    def __init__(self, model: Any, tokenizer: Any = None, name: str | None = None):
+        self.model, self.tokenizer = getattr(model, "_orig_mod", model), tokenizer
+        check_weights(self.model)
+        self.torch = sys.modules["torch"]
+        self.base = getattr(self.model, "base_model", self.model)
+        self.config = self.model.config
+        self.name = name or str(getattr(self.config, "_name_or_path", "") or "")
+        self.name = self.name or type(self.model).__name__
+        self.paired = bool(getattr(self.config, "is_encoder_decoder", False))
+        self.attends = has_interface(self.model)
+        if self.attends:
+            register(sys.modules["transformers"], NAME, attend)
+        self.prefix = Prefix()
+        self.found, self.heads, self.rules = Found(), {}, {}
+        self._look()
+
+    # ---- what the model is
+
+    def _look(self) -> None:
+        """Find the places, the rules of its blocks, and whether its cache can be reused."""
+        log = Log(self.base)
+        ids = [(3 + 5 * i) % self._vocabulary() for i in range(LOOKED_AT)]
+        text = self.text({"ids": ids, **({"target_ids": ids} if self.paired else {})})
+        looking = Pass(self.torch, self.base, Found(), Wanted(("*hook_k",)), log=log)
+        with log.watching():
+            self._pass(looking, text)
+        if not looking.heads:
+            raise HeadlightError(
+                f"{type(self.model).__name__} showed no attention that could be followed; load it "
+                'with attn_implementation="eager".'
+            )
+        self.heads, self.rules = looking.heads, looking.rules
+        self.found_biases = {name for name in looking.kept if name.endswith("bias")}
+        finder = Finder(self.torch, log, looking.recorder)
+        self.found = finder.find(self._embeddings(), self.torch.tensor(text.ids))
+        self.reuses = self._can_reuse(text)
+
+    def _embeddings(self) -> Any:
+        try:
+            return self.model.get_input_embeddings()
+        except (AttributeError, NotImplementedError):
+            return None
+
+    def _vocabulary(self) -> int:
+        return int(getattr(self._embeddings(), "num_embeddings", 0) or 32)
+
+    @property
+    def places(self) -> Places:
+        return Places({block: heads for block, (heads, _) in self.heads.items()})
+
+    def causal(self, block: Block) -> bool:
+        return not block[1] and bool(self.rules[block]["causal"])
+
+    # ---- what it reads
+
+    def text(self, request: Mapping[str, Any]) -> Text:
+        """Read ids or a text, and of an encoder-decoder its target."""
+        given = {
+            name: request[name]
+            for name in ("ids", "target_ids", "pair", "target")
+            if request.get(name) is not None
+        }
+        if request.get("ids") is None and not isinstance(request.get("text"), str):
+            raise HeadlightError('There is nothing to read; send "ids" or a "text".')
+        arguments, sides = sides_of(self.model, self.tokenizer, request.get("text"), given)
+        if (types := request.get("token_types")) is not None:
+            arguments["token_type_ids"] = self.torch.tensor([types])
+        arguments = {name: v for name, v in arguments.items() if takes(self.base, name)}
+        mask = arguments.get("attention_mask")
+        if mask is not None and bool(mask.all()):
+            del arguments["attention_mask"]
+        return Text(arguments, sides)
+
+    def side(self, text: Text, side: str) -> Side:
+        held, pad = text.sides[side], getattr(self.config, "pad_token_id", None)
+        start = getattr(self.config, "decoder_start_token_id", None)
+        ids = held["ids"]
+        padding = [t == pad and (i > 0 or not (side and t == start)) for i, t in enumerate(ids)]
+        types = text.arguments.get("token_type_ids")
+        return Side(held["labels"], padding, types[0].tolist() if types is not None else ())
+
+    # ---- passes
+
+    def plan(self, request: Mapping[str, Any], text: Text, mask_rows: Any, stop: Any) -> Plan:
+        """Read the mask and the changes, and compute the rows that patches give."""
+        places = self.places
+        changes = [parse(str(change), places) for change in request.get("changes") or ()]
+        mask = Mask(str(request.get("mask") or "own"), mask_rows)
+        for change in changes:
+            self._check(change)
+        if mask.name != "own" and not self.attends:
+            raise self._refusal(f'The mask "{mask.text}"')
+        sides = {}
+        if mask.name != "own":
+            sides = {("encoder" if self.paired else "blocks"): self.side(text, "")}
+            if self.paired:
+                sides["decoder"] = self.side(text, "decoder_")
+        rows = {c.text: self._rows(c, text, stop) for c in changes if self._gives(c)}
+        causal = {block: self.causal(block) for block in self.heads}
+        return Plan(mask, changes, rows, sides, causal)
+
+    def _refusal(self, what: str) -> HeadlightError:
+        return HeadlightError(
+            f"{what} cannot act here, because {type(self.model).__name__} attends with code of its "
+            "own; leave it out, or choose a change of the residual stream."
+        )
+
+    def _check(self, change: Change) -> None:
+        """Refuse what this architecture cannot do."""
+        name, found = type(self.model).__name__, self.found
+        if change.kind in OF_ATTENTION and not self.attends:
+            raise self._refusal(f'The change "{change.text}"')
+        if change.kind in NEEDS:
+            at = f"{change.stack}.{change.layer}.hook_"
+            hook = at + ("cross_" if change.cross else "") + NEEDS[change.kind]
+            if hook not in found.points:
+                raise HeadlightError(
+                    f'The change "{change.text}" cannot be used, because {name} adds no '
+                    f"{NEEDS[change.kind]} of its own to the residual stream there."
+                )
+        if change.kind == "noise" and found.embedding_scale is None:
+            raise HeadlightError(
+                f'The change "{change.text}" cannot be used, because {name} does not read its '
+                "token embeddings as they are in a table."
+            )
+        if change.kind == "positions" and not self._knows_positions(change.stack):
+            raise HeadlightError(
+                f'The change "{change.text}" cannot be used, because {name} shows no table, '
+                "rotation or bias of positions that could be changed."
+            )
+
+    def _knows_positions(self, stack: str) -> bool:
+        stacks = [stack] if stack else sorted({block[0] for block in self.heads})
+        biased = {block[0] for block in self.heads if place(block) + "bias" in self.found_biases}
+        return all(s in self.found.rotary or s in self.found.learned or s in biased for s in stacks)
+
+    @staticmethod
+    def _gives(change: Change) -> bool:
+        return change.kind in (*PATCHES, "freeze", "noise")
+
+    def _rows(self, change: Change, text: Text, stop: Callable[[], bool]) -> Any:
+        """The rows that a patch, frozen pattern or noise gives."""
+        if change.kind == "noise":
+            table = self._embeddings().weight.detach().double()
+            deviation = 3 * abs(self.found.embedding_scale) * float(table.std(correction=0))
+            shape = (len(text.ids), table.shape[1])
+            return self.torch.from_numpy(normal_rows(int(change.value), shape, deviation))
+        block = change.stack, bool(change.cross), change.layer
+        at, hook = place(block), PATCHES.get(change.kind, "pattern")
+        cross = "cross_" if change.cross else ""
+        name = (
+            f"{at}hook_{hook}" if change.head >= 0 else f"{block[0]}.{block[2]}.hook_{cross}{hook}"
+        )
+        source = text
+        if change.source:
+            given = {"text": change.source}
+            if self.paired:
+                given["target_ids"] = text.sides["decoder_"]["ids"]
+            source = self.text(given)
+        heads = frozenset([(block, change.head)]) if hook == "pattern" else None
+        kept = self.compute(source, Wanted((name,), heads), Plan(), stop).kept[name]
+        if hook == "pattern":
+            self._same_length(change, source, text)
+            return kept[0]
+        values = kept[:, change.head] if hook == "z" else kept
+        needs = change.rows.first + (change.rows.count if change.rows.count < 1 << 24 else 1)
+        refuse_lengths(change, len(values), needs)
+        return values
+
+    @staticmethod
+    def _same_length(change: Change, source: Text, text: Text) -> None:
+        if len(source.ids) != len(text.ids):
+            raise HeadlightError(
+                f'The change "{change.text}" needs a text of {len(text.ids)} tokens, and its text '
+                f"has {len(source.ids)}; make it as long as the text that is shown."
+            )
+
+    def compute(
+        self,
+        text: Text,
+        wanted: Wanted,
+        plan: Plan,
+        stop: Callable[[], bool] = lambda: False,
+        more: Mapping[str, Any] | None = None,
+        logits: bool = False,
+        graph: bool = False,
+    ) -> Pass:
+        """One pass; with logits, of all positions, under "logits"."""
+        running = Pass(self.torch, self.base, self.found, wanted, plan, stop, graph=graph)
+        output = self._pass(running, text, more, self.model if logits else self.base)
+        if logits:
+            if getattr(output, "logits", None) is None:
+                raise HeadlightError(
+                    f"{type(self.model).__name__} predicts no tokens; load it with a language "
+                    "model's head, by AutoModelForCausalLM for example."
+                )
+            running.kept["logits"] = output.logits[0]
+        return running
+
+    def _pass(
+        self, running: Pass, text: Text, more: Mapping[str, Any] | None = None, runs: Any = None
+    ) -> Any:
+        runs = runs or self.base
+        extra: dict[str, Any] = {"use_cache": False} if takes(self.base, "use_cache") else {}
+        if not self.attends:
+            extra["output_attentions"] = True
+        with self._inside(running):
+            try:
+                return runs(**on_device(self.model, text.arguments), **{**extra, **(more or {})})
+            except (RuntimeError, IndexError) as problem:
+                check_fits(text.sides, self.base.config)
+                raise problem
+
+    @contextmanager
+    def _inside(self, running: Pass) -> Iterator[None]:
+        """The model runs this pass, and is afterwards as it was."""
+        torch = self.torch
+        gradients = torch.enable_grad() if running.graph else torch.no_grad()
+        attention = (
+            attending(self.model, NAME)
+            if self.attends
+            else hooked(self.base, _Outputs(running, self.base), torch)
+        )
+        with gradients, attention, evaluating(self.model), running.running():
+            yield
+
+    # ---- prefixes
+
+    def _can_reuse(self, text: Text) -> bool:
+        """Try the cache: five tokens and then three must equal eight."""
+        if self.paired or not self.attends or not takes(self.base, "past_key_values"):
+            return False
+        parameters = str(getattr(self.config, "rope_parameters", "") or "")
+        if "dynamic" in parameters or "longrope" in parameters:  # turn with the length
+            return False
+        if not all(self.causal(block) for block in self.heads):
+            return False
+        wanted = Wanted(("*hook_k", "*hook_resid_post"))
+        try:
+            whole = self.compute(text, wanted, Plan())
+            cache = self._new_cache()
+            self.compute(_part(text, 0, 5), wanted, Plan(), more=cached(cache))
+            rest = self.compute(_part(text, 5), wanted, Plan(), more=cached(cache))
+        except Exception:  # a cache of another kind, which is not reused
+            return False
+        bar = 1e-4 if whole.torch.float32 == self.model.dtype else 5e-2
+        return set(whole.kept) == set(rest.kept) and all(
+            part.shape == rest.kept[name].shape
+            and float((part - rest.kept[name]).abs().max()) <= bar * float(part.abs().max() + 1)
+            for name, part in ((n, held[5:]) for n, held in whole.kept.items() if wanted.name(n))
+        )
+
+    def _new_cache(self) -> Any:
+        return sys.modules["transformers"].DynamicCache()
+
+    def reusable(self, plan: Plan) -> bool:
+        return self.reuses and plan.mask.name in GROWS and keeps_rows(plan.changes)
+
+    def resume(self, text: Text, spelled: str, have: int) -> tuple[int, Any]:
+        """Return how many rows the cache holds of this text, at most `have`, and the cache."""
+        held, ids = self.prefix, text.ids
+        self.prefix = Prefix()
+        same = 0
+        if held.spelled == spelled:
+            while same < min(len(held.ids), len(ids) - 1, have) and held.ids[same] == ids[same]:
+                same += 1
+        if not same:
+            return 0, self._new_cache()
+        for layer in held.cache.layers:
+            layer.keys, layer.values = layer.keys[:, :, :same], layer.values[:, :, :same]
+        return same, held.cache
+
+
+class _Outputs(Recorder):
+    """Takes patterns from what attention modules return, of models without the interface."""
+
+    def __init__(self, running: Pass, base: Any):
+        super().__init__(None, base, 0, True)
+        self.running = running
+
+    def note_patterns(self, module: Any, shape: Any, head: Any) -> None:
+        block, heads = self.block(module), int(shape[0])
+        running = self.running
+        if running.log:
+            call = next(e for e in reversed(running.log.events) if e.module is module)
+            running.log.attention.append((call.start + 0.5, block, module))
+        running.heads[block] = heads, heads
+        running.rules[block] = {"says": False, "causal": _is_causal(head(0))}
+        if wanted := running.wanted.pattern_heads(block, heads):
+            kept = running.torch.stack([head(h) for h in wanted])
+            running.keep(place(block) + "hook_pattern", kept)
+
+
+def _is_causal(pattern: Any) -> bool:
+    return not bool(pattern.triu(1).any())
+
+
+def cached(cache: Any) -> dict[str, Any]:
+    return {"past_key_values": cache, "use_cache": True}
+
+
+def _part(text: Text, first: int, last: int | None = None) -> Text:
+    """Some tokens of a text of one side."""
+    arguments = {name: value[:, first:last] for name, value in text.arguments.items()}
+    return Text(arguments, text.sides)
+
+
+def spelled_plan(plan: Plan) -> str:
+    """What two passes must agree in to share rows."""
+    return "\n".join([plan.mask.text, *(change.text for change in plan.changes)])

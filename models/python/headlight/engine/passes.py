@@ -1,0 +1,388 @@
+"""One forward pass of a model: takes what is asked for and applies interventions, in the thread
+that computes alone."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..eager_attention import Call, Rows
+from ..errors import HeadlightError
+from ..recorder import Recorder
+from ..trace_writer import place
+from .changes import PATCHES, Block, Change
+from .masks import Mask, Side, shuffled, softmax_changes
+from .places import Found, Log, Point, first_tensor, read_tensor
+
+NAME = "headlight_live"
+RUNNING: dict[int, Pass] = {}  # by the thread that computes
+
+
+class Cancelled(Exception):
+    """The client wants another answer."""
+
+
+@dataclass
+class Wanted:
+    """Which tensors a pass keeps, by their names in a trace; of patterns, which heads."""
+
+    globs: Sequence[str] = ()
+    heads: frozenset[tuple[Block, int]] | None = None
+
+    def name(self, name: str) -> bool:
+        return any(fnmatchcase(name, glob) for glob in self.globs)
+
+    def pattern_heads(self, block: Block, heads: int) -> list[int]:
+        if not self.name(place(block) + "hook_pattern"):
+            return []
+        return [h for h in range(heads) if self.heads is None or (block, h) in self.heads]
+
+
+@dataclass
+class Plan:
+    """The interventions of a pass. rows: values by the spelling of a change that gives them."""
+
+    mask: Mask = field(default_factory=lambda: Mask("own"))
+    changes: Sequence[Change] = ()
+    rows: Mapping[str, Any] = field(default_factory=dict)
+    sides: Mapping[str, Side] = field(default_factory=dict)  # by stack
+    causal: Mapping[Block, bool] = field(default_factory=dict)
+
+    def of_attention(self, block: Block) -> list[Change]:
+        kinds = ("temperature", "mask", "unmask", "score", "freeze", "uniform", "hard")
+        return [c for c in self.changes if c.kind in kinds and c.of_block(block)]
+
+    def positions(self, stack: str) -> Change | None:
+        """Return the last change of a stack's positions."""
+        held = [c for c in self.changes if c.kind == "positions" and c.stack in ("", stack)]
+        return held[-1] if held else None
+
+
+class Pass:
+    """What one forward pass computes. log: of the pass that looks for places."""
+
+    def __init__(
+        self,
+        torch: Any,
+        base: Any,
+        found: Found,
+        wanted: Wanted,
+        plan: Plan | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+        log: Log | None = None,
+        graph: bool = False,
+    ):
+        self.torch, self.found, self.wanted, self.graph = torch, found, wanted, graph
+        self.plan, self.cancelled, self.log = plan or Plan(), cancelled, log
+        self.recorder = Recorder(None, base, 0, False)
+        self.kept: dict[str, Any] = {}
+        self.rules: dict[Block, dict[str, Any]] = {}
+        self.heads: dict[Block, tuple[int, int]] = {}
+        self._calls: Counter[Any] = Counter()
+        self._memo: dict[Any, tuple[Any, Any]] = {}
+
+    def check(self) -> None:
+        if self.cancelled():
+            raise Cancelled
+
+    def keep(self, name: str, tensor: Any) -> None:
+        if self.wanted.name(name):
+            self.kept[name] = tensor if self.graph else tensor.detach()
+
+    # ---- attention
+
+    def attend(self, module: Any, call: Call) -> Any:
+        """Return [1, query, head, d_head]."""
+        self.check()
+        if not self.recorder.shows(module):
+            return call.attend()
+        block = self.recorder.block(module)
+        if self.log:
+            self.log.attention.append((self.log.tick(), block, module))
+        past = 0 if block[1] else call.key.shape[2] - call.query.shape[2]
+        self._reposition(block, call)
+        self._describe(block, call, past)
+        changes = self.plan.of_attention(block)
+        masked = self.plan.mask.name != "own" and not block[1]
+        heads = self.wanted.pattern_heads(block, call.query.shape[1])
+        whole = self.graph and bool(heads)
+        if not (heads or changes or masked):
+            return self._head_outputs(block, call.attend())
+        patterns = [
+            self._pattern(block, call, h, past, changes, masked)
+            for h in range(call.query.shape[1])
+            if whole or changes or masked or h in heads
+        ]
+        if heads:
+            kept = self.torch.stack(
+                patterns if len(patterns) == len(heads) else [patterns[h] for h in heads]
+            )
+            self.keep(place(block) + "hook_pattern", kept)
+            patterns = list(kept) if whole and len(kept) == len(patterns) else patterns
+        if not (changes or masked or whole):
+            return self._head_outputs(block, call.attend())
+        groups = call.query.shape[1] // call.key.shape[1]
+        z = [p.to(call.value.dtype) @ call.value[0, h // groups] for h, p in enumerate(patterns)]
+        return self._head_outputs(block, self.torch.stack(z, 1)[None].to(call.query.dtype))
+
+    def _describe(self, block: Block, call: Call, past: int) -> None:
+        key = ("rule", id(call.mask), call.causal, call.window, call.query.shape[2])
+        if key not in self._memo:
+            self._memo[key] = call.mask, call.rule()
+        rule = {**self._memo[key][1], "scale": call.scale, "cap": call.cap}
+        follows, at = rule.pop("follows"), place(block)
+        rule["says"] = follows and self._bias(at, call)
+        self.rules[block] = rule
+        self.heads[block] = int(call.query.shape[1]), int(call.key.shape[1])
+        self.keep(at + "hook_q", call.query[0].transpose(0, 1))
+        self.keep(at + "hook_k", call.key[0, :, past:].transpose(0, 1))
+        self.keep(at + "hook_v", call.value[0, :, past:].transpose(0, 1))
+
+    def _bias(self, at: str, call: Call) -> bool:
+        """Keep sinks [head], and a bias as [head, distance] where it depends on key - query
+        alone; return whether that was so."""
+        if call.sinks is not None:
+            self.kept[at + "sinks"] = call.sinks.reshape(-1).detach()
+        if call.bias is None or not call.bias.any():
+            return True
+        bias = call.bias[0]
+        queries, keys = bias.shape[1:]
+        by_distance = self.torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], 1)
+        at_each = self.torch.arange(keys, device=bias.device)[None, :] + (
+            queries - 1 - self.torch.arange(queries, device=bias.device)[:, None]
+        )
+        if not bool((by_distance[:, at_each] == bias).all()):
+            return False
+        self.kept[at + "bias"] = by_distance.detach()
+        return True
+
+    def _reposition(self, block: Block, call: Call) -> None:
+        """Positions off or shuffled, for a bias by distance."""
+        change = self.plan.positions(block[0])
+        if change is None or block[1] or call.bias is None:
+            return
+        if change.value < 0:
+            call.bias = None
+        else:
+            order = shuffled(int(change.value), call.bias.shape[-1])
+            call.bias = call.bias[..., order, :][..., order]
+
+    def _pattern(
+        self, block: Block, call: Call, head: int, past: int, changes: Any, masked: bool
+    ) -> Any:
+        rows = call.rows()
+        mine = [c for c in changes if c.of_head(block, head)]
+        if not mine and not masked:
+            return rows.pattern(0, head)
+        frozen = next((c for c in reversed(mine) if c.kind == "freeze"), None)
+        if frozen is not None:
+            return self.plan.rows[frozen.text].to(call.query.device)
+        scores, allowed = self._scores(rows, head)
+        if masked:
+            allowed = self._named(block, call, allowed, past)
+        temperature = 1.0
+        for change in mine:
+            here = change.rows.within(scores.shape[0], past), change.columns.within(scores.shape[1])
+            if change.kind in ("mask", "unmask"):
+                allowed = allowed.clone()
+                allowed[here] = change.kind == "unmask"
+            elif change.kind == "score":
+                scores = scores.clone()
+                scores[here] = change.value
+            else:
+                temperature = {"uniform": float("inf"), "hard": 0.0}.get(change.kind, change.value)
+        return self._softmax(rows, scores, allowed, rows.sink(head), temperature)
+
+    def _scores(self, rows: Rows, head: int) -> tuple[Any, Any]:
+        scores = rows.scores(0, head)
+        allowed = self.torch.ones_like(scores, dtype=self.torch.bool)
+        for part in rows.added(0, head):
+            opened = part if part.dtype == self.torch.bool else part > -1e4
+            allowed = allowed & opened
+            if part.dtype != self.torch.bool:
+                scores = scores + self.torch.where(opened, part, 0).float()
+        return scores, allowed
+
+    def _named(self, block: Block, call: Call, own: Any, past: int) -> Any:
+        key = ("mask", block[0], id(call.mask), self.plan.causal.get(block, True))
+        if key not in self._memo:
+            allowed = self.plan.mask.allowed(
+                own.cpu().numpy(),
+                past,
+                self.plan.causal.get(block, True),
+                self.plan.sides[block[0]],
+            )
+            self._memo[key] = call.mask, self.torch.as_tensor(allowed, device=own.device)
+        return self._memo[key][1]
+
+    def _softmax(self, rows: Rows, scores: Any, allowed: Any, sink: Any, temperature: float) -> Any:
+        """softmax(scores / T) over allowed keys; a fully masked row is uniform."""
+        scores, sink = softmax_changes(self.torch, scores, sink, temperature)
+        scores = scores.masked_fill(~allowed, self.torch.finfo(scores.dtype).min)
+        if temperature != 0:
+            return rows.softmax(scores, sink)
+        hard = self.torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[1]).float()
+        return hard if sink is None else hard * (scores.amax(-1, keepdim=True) >= sink)
+
+    def _head_outputs(self, block: Block, out: Any) -> Any:
+        """z under changes; out is [1, query, head, d_head]."""
+        kinds = ("zero", "mean", "keep", "patch-head")
+        for change in self.plan.changes:
+            if change.kind not in kinds:
+                continue
+            for head in range(out.shape[2]):
+                if not change.of_head(block, head):
+                    continue
+                out = out.clone()
+                if change.kind == "patch-head":
+                    here = change.rows.within(out.shape[1])
+                    values = self.plan.rows[change.text].to(out.device, out.dtype)
+                    out[0, here, head] = values[here]
+                elif change.kind == "mean":
+                    out[0, :, head] = out[0, :, head].mean(0, keepdim=True)
+                else:
+                    out[0, :, head] = 0
+        self.keep(place(block) + "hook_z", out[0])
+        return out
+
+    # ---- the residual stream
+
+    def _at(self, name: str, tensor: Any, scale: float) -> Any:
+        """Return what stands at a point from now on; tensor is [1, pos, d_model] there."""
+        stream = tensor if scale == 1 else tensor * scale
+        stack, number, hook = name.split(".", 2) if name.count(".") > 1 else (name, "-1", "")
+        cross = "cross" in hook
+        new = stream
+        for change in self.plan.changes:
+            if not self._acts(change, (stack, cross, int(number)), hook):
+                continue
+            new = new.clone()
+            if change.kind.startswith("skip"):
+                new.zero_()
+                continue
+            here = change.rows.within(new.shape[1])
+            values = self.plan.rows[change.text].to(new.device, new.dtype)[here]
+            new[0, here] = new[0, here] + values if change.kind == "noise" else values
+        if self.graph and self.wanted.name(name) and not new.requires_grad:
+            new = new.detach().requires_grad_()
+        self.keep(name, new[0])
+        return None if new is stream else new / scale
+
+    def _acts(self, change: Change, block: Block, hook: str) -> bool:
+        if change.kind == "noise":
+            first = "encoder" if self.recorder.two_stacks else "blocks"
+            return hook == "hook_resid_pre" and block == (first, False, 0)
+        part = hook.removeprefix("hook_").replace("cross_", "")
+        kinds = {"skip-attention": "attn_out", "skip-mlp": "mlp_out", **PATCHES}
+        return kinds.get(change.kind) == part and change.of_block(block)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Hooks at every point, for this thread alone."""
+        thread, points = threading.get_ident(), {}
+        for name, point in self.found.points.items():
+            points.setdefault((point.module, point.side), []).append((name, point))
+        with ExitStack() as held:
+            for (module, side), named in points.items():
+                held.callback(self._hook(module, side, named, thread).remove)
+            for hook in self._position_hooks(thread):
+                held.callback(hook.remove)
+            RUNNING[thread] = self
+            held.callback(RUNNING.pop, thread)
+            yield
+
+    def _hook(self, module: Any, side: str, named: list[tuple[str, Point]], thread: int) -> Any:
+        def new(tensor: Any) -> Any:
+            self.check()
+            call = self._calls[module, side]
+            self._calls[module, side] += 1
+            for name, point in named:
+                if point.call == call and tensor is not None:
+                    changed = self._at(name, tensor, point.scale)
+                    tensor = tensor if changed is None else changed
+            return tensor
+
+        def entering(_: Any, arguments: Any, more: Any) -> Any:
+            if threading.get_ident() != thread:
+                return None
+            held = read_tensor(arguments, more)
+            if held is None:
+                return None
+            if arguments and held is arguments[0]:
+                return (new(held), *arguments[1:]), more
+            return arguments, {**more, "hidden_states": new(held)}
+
+        def leaving(_: Any, __: Any, output: Any) -> Any:
+            if threading.get_ident() != thread:
+                return None
+            return with_first(output, new(first_tensor(output)))
+
+        if side == "in":
+            return module.register_forward_pre_hook(entering, with_kwargs=True)
+        return module.register_forward_hook(leaving)
+
+    def _position_hooks(self, thread: int) -> Iterator[Any]:
+        for modules in (self.found.rotary, self.found.learned):
+            for stack, held in modules.items():
+                change = self.plan.positions(stack)
+                for module in held if change else ():
+                    yield module.register_forward_hook(_repositioned(change, thread))
+
+
+def with_first(output: Any, tensor: Any) -> Any:
+    """Return a module's output with other hidden states."""
+    if isinstance(output, tuple):
+        return (with_first(output[0], tensor), *output[1:])
+    if hasattr(output, "last_hidden_state"):
+        output.last_hidden_state = tensor
+        return output
+    return tensor
+
+
+def _repositioned(change: Change, thread: int) -> Any:
+    """A hook on what knows positions: a table's rows, or cosines and sines."""
+
+    def moved(tensor: Any, off: Any) -> Any:
+        if change.value < 0:
+            return off
+        return tensor[..., shuffled(int(change.value), tensor.shape[-2]), :]
+
+    def hook(_: Any, __: Any, output: Any) -> Any:
+        if threading.get_ident() != thread:
+            return None
+        if isinstance(output, tuple):
+            cosine, sine = output  # the first position turns nothing
+            return moved(cosine, cosine[..., :1, :].expand_as(cosine)), moved(sine, sine * 0)
+        return moved(output, output * 0)
+
+    return hook
+
+
+def attend(
+    module: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    attention_mask: Any,
+    scaling: float | None = None,
+    **more: Any,
+) -> tuple[Any, None]:
+    """The attention function of transformers' interface. A pass of another thread is its own."""
+    import torch  # that of the model
+
+    call = Call.of(torch, module, query, key, value, attention_mask, scaling, more)
+    running = RUNNING.get(threading.get_ident())
+    return (running.attend(module, call) if running else call.attend()), None
+
+
+def refuse_lengths(change: Change, have: int, need: int) -> None:
+    if have < need:
+        raise HeadlightError(
+            f'The change "{change.text}" needs values of position {need - 1}, and its text has '
+            f"{have} tokens; make it as long as the text that is shown."
+        )

@@ -1,0 +1,336 @@
+"""Answer the requests of the engine's protocol (docs/engine.md) for a transformers model."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arrays import described_tokens
+from ..errors import HeadlightError
+from ..trace_writer import place
+from .changes import Block
+from .fields import known
+from .lens import Lens
+from .logits import check_tokens, metric, sampled
+from .model import LiveModel, Prefix, Text, cached, spelled_plan
+from .passes import Pass, Plan, Wanted
+from .weights import head_weights
+
+MAX_TOKENS, MAX_TOP = 1 << 16, 1000
+DEFAULT = ("*hook_q", "*hook_k", "*hook_resid_pre", "*hook_attn_out", "*hook_mlp_out")
+DEFAULT += ("*hook_resid_post",)
+
+
+@dataclass
+class Answer:
+    header: dict[str, Any]
+    tensors: dict[str, Any] = field(default_factory=dict)
+
+
+Stop = Callable[[], bool]
+
+
+class Requests:
+    """Each verb is a method that gives one answer, or yields several."""
+
+    AT_ONCE = ("describe", "encode", "decode", "chat")  # answered while a pass runs
+
+    def __init__(self, live: LiveModel):
+        self.live, self.lens_of, self.tokenizer = live, Lens(live), live.tokenizer
+        self._tokenizing = threading.Lock()
+
+    def answer(
+        self, verb: str, request: Mapping[str, Any], tensors: Mapping[str, Any], stop: Stop
+    ) -> Iterator[Answer]:
+        out = getattr(self, verb)(known(verb, request), tensors, stop)
+        yield from [out] if isinstance(out, Answer) else out
+
+    def forget(self) -> None:
+        """Forget what belongs to a client that is gone."""
+        self.live.prefix = Prefix()
+
+    # ---- what there is
+
+    def describe(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        live, tokenizer = self.live, self.live.tokenizer
+        out = {
+            "name": live.name,
+            "family": str(live.config.model_type),
+            "kind": self._kind(),
+            "class": type(live.model).__name__,
+            "d_model": live.found.width,
+            "vocabulary": live._vocabulary(),
+            "positions": getattr(live.config, "max_position_embeddings", None),
+            "config": _finite(live.config.to_dict()),
+            "blocks": [self._block(block) for block in live.heads],
+            "tensors_of_layers": sorted(live.found.points),
+            "tokenizer": str(getattr(tokenizer, "name_or_path", "") or "") or None,
+            "can": self._can(),
+        }
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        if request.get("tokenizer") == "file" and backend is not None:
+            data = np.frombuffer(backend.to_str().encode(), np.uint8)
+            return Answer(out, {"tokenizer.json": data})
+        return Answer(out)
+
+    def _kind(self) -> str:
+        if self.live.paired:
+            return "encoder_decoder"
+        return "decoder" if all(map(self.live.causal, self.live.heads)) else "encoder"
+
+    def _block(self, block: Block) -> dict[str, Any]:
+        live, (heads, kv_heads) = self.live, self.live.heads[block]
+        stack, cross, layer = block
+        path = (
+            f"cross.{layer}" if cross else str(layer) if stack == "blocks" else f"{stack}.{layer}"
+        )
+        event = live.found.layers.get(block)
+        module = event.name if event else None
+        return {
+            "path": path,
+            "at": place(block)[:-1],
+            "module": module,
+            "heads": heads,
+            "kv_heads": kv_heads,
+            "rule": live.rules[block],
+        }
+
+    def _can(self) -> dict[str, Any]:
+        live = self.live
+        return {
+            "reuse": live.reuses,
+            "attention": live.attends,
+            "positions": all(live._knows_positions(b[0]) for b in live.heads),
+            "noise": live.found.embedding_scale is not None,
+            "lens": self.lens_of.works,
+            "generate": self.lens_of.predicts and self._kind() != "encoder",
+            "chat": bool(getattr(live.tokenizer, "chat_template", None)),
+        }
+
+    # ---- tokens
+
+    def _tokenizer(self) -> Any:
+        if self.tokenizer is None:
+            raise HeadlightError("This server has no tokenizer; send ids, or start it with one.")
+        return self.tokenizer
+
+    def encode(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        tokenizer, text = self._tokenizer(), request.get("text")
+        if not isinstance(text, str):
+            raise HeadlightError('There is no text to encode; send it as "text".')
+        offsets = bool(getattr(tokenizer, "is_fast", False))
+        with self._tokenizing:
+            out = tokenizer(
+                text,
+                request.get("pair"),
+                add_special_tokens=bool(request.get("special", True)),
+                return_offsets_mapping=offsets,
+            )
+        told = described_tokens(list(out["input_ids"]), tokenizer)
+        told["offsets"] = [list(pair) for pair in out["offset_mapping"]] if offsets else None
+        told["types"] = out.get("token_type_ids")
+        return Answer(told)
+
+    def decode(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        tokenizer = self._tokenizer()
+        ids = request.get("ids") or []
+        with self._tokenizing:
+            return Answer({"text": tokenizer.decode(ids), **described_tokens(ids, tokenizer)})
+
+    def chat(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        tokenizer, messages = self._tokenizer(), request.get("messages")
+        if not getattr(tokenizer, "chat_template", None):
+            raise HeadlightError("This tokenizer has no chat template; send the text as it is.")
+        if not isinstance(messages, list):
+            raise HeadlightError('A conversation is a list of messages; send it as "messages".')
+        try:
+            with self._tokenizing:
+                text = tokenizer.apply_chat_template(
+                    messages,
+                    tools=request.get("tools"),
+                    tokenize=False,
+                    add_generation_prompt=bool(request.get("generation_prompt", True)),
+                )
+                ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        except Exception as problem:  # whatever a template raises
+            raise HeadlightError(
+                f"The chat template refuses these messages: {str(problem)[:200]}"
+            ) from None
+        return Answer({"text": text, **described_tokens(ids, tokenizer)})
+
+    # ---- passes
+
+    def _text(self, request: Mapping[str, Any]) -> Text:
+        with self._tokenizing:
+            return self.live.text(request)
+
+    def _heads(self, request: Mapping[str, Any]) -> frozenset[tuple[Block, int]] | None:
+        if request.get("heads") is None:
+            return None
+        found = [(name, self.live.places.head(str(name))) for name in request["heads"]]
+        if missing := next((name for name, head in found if head is None), None):
+            raise HeadlightError(f'This model has no head "{missing}"; write 3.5 or cross.0.2.')
+        return frozenset(head for _, head in found if head)
+
+    def run(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        text = self._text(request)
+        plan = self.live.plan(request, text, tensors.get("mask"), stop)
+        globs = request.get("capture") or list(DEFAULT)
+        logits = any(glob == "logits" for glob in globs)
+        wanted = Wanted(globs, self._heads(request))
+        past, running = self._reusing(text, plan, wanted, stop, logits, request.get("from") or 0)
+        kept = {n: t for n, t in running.kept.items() if wanted.name(n) or _says(n)}
+        if not any(wanted.name(name) for name in kept):
+            raise HeadlightError(
+                f"Nothing that this model computes is called {' or '.join(map(str, globs))}; ask "
+                "describe for the names."
+            )
+        told = {
+            "from": past,
+            "sides": {side or "input": held for side, held in text.sides.items()},
+            "rules": {place(block)[:-1]: rule for block, rule in running.rules.items()},
+        }
+        return Answer(told, kept)
+
+    def _reusing(
+        self, text: Text, plan: Plan, wanted: Wanted, stop: Stop, logits: bool, have: int
+    ) -> tuple[int, Pass]:
+        """A pass over the rows that the client lacks."""
+        live, spelled = self.live, spelled_plan(plan)
+        if not live.reusable(plan):
+            return 0, live.compute(text, wanted, plan, stop, logits=logits)
+        past, cache = live.resume(text, spelled, have)
+        rest = Text({n: v[:, past:] for n, v in text.arguments.items()}, text.sides)
+        running = live.compute(rest, wanted, plan, stop, cached(cache), logits)
+        live.prefix = Prefix(text.ids, spelled, cache)
+        return past, running
+
+    def generate(self, request: Any, tensors: Any, stop: Stop) -> Iterator[Answer]:
+        if self._kind() == "encoder":
+            raise HeadlightError(
+                f"{type(self.live.model).__name__} reads a whole text at once, so it continues "
+                "none; ask lens for what it predicts at a mask."
+            )
+        text, torch = self._text(request), self.live.torch
+        side = "decoder_" if self.live.paired else ""
+        draw = torch.Generator().manual_seed(int(request.get("seed") or 0))
+        ends = self._ends(request)
+        reason = "length"
+        for step in range(min(int(request.get("tokens") or 20), MAX_TOKENS)):
+            plan = self.live.plan(request, text, tensors.get("mask"), stop)
+            have = len(text.sides[side]["ids"]) - 1
+            _, running = self._reusing(text, plan, Wanted(()), stop, True, have)
+            p = running.kept["logits"][-1].float().log_softmax(-1)
+            chosen = sampled(torch, p, request, draw)
+            top = p.topk(min(int(request.get("top") or 5), MAX_TOP, len(p)))
+            yield Answer(
+                {
+                    "step": step,
+                    "p": float(p[chosen].exp()),
+                    "log_p": float(p[chosen]),
+                    **{k: v[0] for k, v in self._spelled([chosen]).items()},
+                    "top": {**self._spelled(top.indices.tolist()), "log_p": top.values.tolist()},
+                    "more": True,
+                }
+            )
+            if chosen in ends:
+                reason = "end"
+                break
+            text = self._longer(text, side, chosen)
+        yield Answer({"done": reason})
+
+    def _spelled(self, ids: list[int]) -> dict[str, list[Any]]:
+        with self._tokenizing:
+            return described_tokens(ids, self.live.tokenizer)
+
+    def _ends(self, request: Mapping[str, Any]) -> set[int]:
+        if request.get("stop") is not None:
+            return set(request["stop"])
+        config = getattr(self.live.model, "generation_config", None) or self.live.config
+        ends = getattr(config, "eos_token_id", None)
+        return set(ends if isinstance(ends, (list, tuple)) else [ends]) - {None}
+
+    def _longer(self, text: Text, side: str, chosen: int) -> Text:
+        name = f"{side}input_ids"
+        ids = [*text.sides[side]["ids"], chosen]
+        arguments = {n: v for n, v in text.arguments.items() if n.startswith("decoder") or side}
+        arguments = {**arguments, name: self.live.torch.tensor([ids])}
+        with self._tokenizing:
+            told = described_tokens(ids, self.live.tokenizer)
+        return Text(arguments, {**text.sides, side: told})
+
+    def lens(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        """The final norm and the unembedding on rows [row, d_model]."""
+        rows = tensors.get("rows")
+        if rows is None or rows.ndim != 2:
+            raise HeadlightError(
+                'There are no rows to read; send the tensor "rows", [row, d_model].'
+            )
+        logits = self.lens_of.logits(rows, stop)
+        log_p = logits.log_softmax(-1)
+        top = logits.topk(min(int(request.get("top") or 10), MAX_TOP, logits.shape[1]))
+        out = {
+            "top_ids": top.indices,
+            "top_logits": top.values,
+            "top_log_p": log_p.gather(1, top.indices),
+        }
+        if asked := request.get("tokens"):
+            check_tokens(asked, logits.shape[1])
+            out |= {"logits": logits[:, asked], "log_p": log_p[:, asked]}
+        spelled = {}
+        for token in sorted(set(top.indices.flatten().tolist()) | set(asked or ())):
+            spelled[str(token)] = self._spelled([token])["labels"][0]
+        return Answer({"labels": spelled}, out)
+
+    def gradient(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        """∂ metric / ∂ each tensor that "by" names."""
+        live, text = self.live, self._text(request)
+        plan = live.plan(request, text, tensors.get("mask"), stop)
+        wanted = Wanted(request.get("by") or ["*hook_resid_pre"], self._heads(request))
+        running = live.compute(text, wanted, plan, stop, logits=True, graph=True)
+        logits = running.kept.pop("logits")
+        value = metric(str(request.get("metric") or ""), logits)
+        kept = {n: t for n, t in running.kept.items() if wanted.name(n) and t.requires_grad}
+        if not kept:
+            raise HeadlightError(
+                'Nothing that "by" names is differentiable; ask for *hook_resid_pre.'
+            )
+        with live.torch.enable_grad():
+            out = live.torch.autograd.grad(value, list(kept.values()), allow_unused=True)
+        zero = live.torch.zeros_like
+        found = {n: zero(t) if g is None else g for (n, t), g in zip(kept.items(), out)}
+        return Answer({"value": float(value)}, found)
+
+    def weights(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        """W_Q, W_K, W_V [d_model, d_head] and W_O [d_head, d_model] of one head."""
+        found = self.live.places.head(str(request.get("head")))
+        if found is None:
+            raise HeadlightError(f'This model has no head "{request.get("head")}".')
+        return Answer({}, head_weights(self.live, *found))
+
+
+def _finite(value: Any) -> Any:
+    """Return what JSON can hold; None for NaN and infinities."""
+    if isinstance(value, Mapping):
+        return {str(key): _finite(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def _says(name: str) -> bool:
+    return name.endswith((".bias", ".sinks"))
+
+
+def versions() -> str:
+    transformers, torch = sys.modules.get("transformers"), sys.modules.get("torch")
+    held = [("transformers", transformers), ("torch", torch)]
+    return ", ".join(f"{name} {module.__version__}" for name, module in held if module)
