@@ -33,7 +33,7 @@ def definitions(package):
     """Functions and classes of all files, by name; those of __init__ come first."""
     found = {}
     kinds = (ast.FunctionDef, ast.ClassDef)
-    for file in [package / "__init__.py", *sorted(package.glob("*.py"))]:
+    for file in [package / "__init__.py", *sorted(package.rglob("*.py"))]:
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, kinds):
                 found.setdefault(node.name, node)

@@ -92,7 +92,7 @@ READ = [  # which files, and how their texts are read
         ),
         paragraphs,
     ),
-    (("models/python/headlight/*.py",), texts_of_python),
+    (("models/python/headlight/**/*.py",), texts_of_python),
 ]
 
 

@@ -68,7 +68,8 @@ def main(arguments: list[str]) -> None:
         server = live(*load(options), port=options.port)
     except (HeadlightError, OSError, ValueError) as problem:
         sys.exit(f"headlight: {str(problem).strip().splitlines()[0]}")
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job ignores the first
+        signal.signal(number, signal.default_int_handler)
     print(server.address, flush=True)
     if server.token:
         print(f"token {server.token}", file=sys.stderr, flush=True)

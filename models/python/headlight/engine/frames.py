@@ -91,7 +91,9 @@ def _parse_tensor(entry: Any, body: bytes) -> tuple[str, np.ndarray]:
         raise wrong
     name, dtype, shape, offset = (entry.get(k) for k in ("name", "dtype", "shape", "offset"))
     sizes = [offset, *shape] if isinstance(shape, list) and len(shape) <= MAX_RANK else [None]
-    if not isinstance(name, str) or len(name) > MAX_NAME or dtype not in NUMPY:
+    if not isinstance(name, str) or len(name) > MAX_NAME:
+        raise wrong
+    if not isinstance(dtype, str) or dtype not in NUMPY:
         raise wrong
     if any(type(n) is not int or not 0 <= n <= 1 << 40 for n in sizes):
         raise wrong

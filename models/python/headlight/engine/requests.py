@@ -146,7 +146,7 @@ class Requests:
     def chat(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         tokenizer, messages = self._tokenizer(), request.get("messages")
         if not getattr(tokenizer, "chat_template", None):
-            raise HeadlightError("This tokenizer has no chat template; send the text as it is.")
+            raise HeadlightError("This tokenizer has no chat template; send a text instead.")
         if not isinstance(messages, list):
             raise HeadlightError('A conversation is a list of messages; send it as "messages".')
         try:

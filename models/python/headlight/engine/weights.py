@@ -65,7 +65,7 @@ def _output(live: LiveModel, block: Block, children: dict[str, Any], heads: int,
 
 
 def _beside(live: LiveModel, block: Block) -> Any:
-    """Return BERT's output projection, which stands beside its attention."""
+    """Return BERT's output projection, a module next to its attention."""
     names = {module: name for name, module in live.base.named_modules()}
     name = names[live.found.attention[block]].rpartition(".")[0] + ".output.dense"
     return dict(live.base.named_modules()).get(name)

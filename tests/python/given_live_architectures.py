@@ -1,0 +1,136 @@
+"""Live models of architectures that the program does not open: patterns made of q and k, residual
+streams and lenses equal what transformers' eager attention, plain hooks and logits give."""
+
+import headlight
+import numpy as np
+import torch
+from coverage import KINDS, build
+from engine_client import Client, pattern
+
+IDS = [5, 9, 14, 22, 31, 40, 9, 14, 60, 7, 33, 21]
+TARGET = [1, 9, 14, 22]
+BAR = 1e-5
+WORST = [0.0]
+
+
+def tiny(family, kind="causal"):
+    """A random model of the family, with weights that make patterns far from uniform."""
+    return build(family, KINDS[kind][1])
+
+
+def plain(model, layers, arguments):
+    """Attentions, logits, and what each layer reads and returns, by plain hooks."""
+    seen, hooks = {}, []
+    first = lambda held: held[0] if isinstance(held, tuple) else held
+
+    def entering(at):
+        def hook(_, given, named):
+            read = given[0] if given else named["hidden_states"]
+            seen.setdefault(at + ".hook_resid_pre", read[0].clone())
+
+        return hook
+
+    def leaving(at):
+        def hook(_, __, out):
+            seen.setdefault(at + ".hook_resid_post", first(out)[0].clone())
+
+        return hook
+
+    modules = dict(getattr(model, "base_model", model).named_modules())
+    for at, name in layers.items():
+        hooks.append(modules[name].register_forward_pre_hook(entering(at), with_kwargs=True))
+        hooks.append(modules[name].register_forward_hook(leaving(at)))
+    with torch.no_grad():
+        out = model(**arguments, output_attentions=True, use_cache=False)
+    for hook in hooks:
+        hook.remove()
+    return out, seen
+
+
+def near(what, got, want):
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    assert got.shape == want.shape, f"{what}: {got.shape} and {want.shape}"
+    error = float(np.abs(got - want).max()) / max(1.0, float(np.abs(want).max()))
+    WORST[0] = max(WORST[0], error)
+    assert error <= BAR, f"{what} differs by {error:.1e}"
+
+
+def attentions_of(out, pair):
+    """By stack and whether it is cross-attention, those that a pass returned."""
+    if not pair:
+        return {("blocks", False): out.attentions}
+    return {
+        ("encoder", False): out.encoder_attentions,
+        ("decoder", False): out.decoder_attentions,
+        ("decoder", True): out.cross_attentions,
+    }
+
+
+def as_hooked(model, family):
+    """Compare a served model with its own outputs. Returns what was compared."""
+    pair = bool(model.config.is_encoder_decoder)
+    arguments = {"input_ids": torch.tensor([IDS])}
+    fields = {"ids": IDS, "capture": ["*"]}
+    if pair:
+        arguments["decoder_input_ids"], fields["target_ids"] = torch.tensor([TARGET]), TARGET
+    with headlight.live(model) as server, Client(server.address) as client:
+        told, _ = client.ask("describe")
+        header, got = client.ask("run", **fields)
+        blocks = {block["at"]: block for block in told["blocks"]}
+        layers = {
+            at.rpartition(".")[0]: block["module"]
+            for at, block in blocks.items()
+            if block["module"] and not at.endswith("cross_attn")
+        }
+        if len(set(layers.values())) < len(layers):
+            layers = {}  # layers that share a module
+        out, seen = plain(model, layers, arguments)
+        patterns = _patterns(family, header["rules"], got, attentions_of(out, pair))
+        streams = [name for name in seen if name in got]
+        for name in streams:
+            near(f"{family} {name}", got[name], seen[name])
+        _sums(family, got)
+        if told["can"]["lens"]:
+            last = sorted(streams, key=lambda n: (n[0] != "e", int(n.split(".")[1])))[-1]
+            _lens(family, client, got[last], out.logits[0])
+    return {
+        "patterns": patterns,
+        "streams": len(streams),
+        "lens": told["can"]["lens"],
+        "told": told,
+    }
+
+
+def _patterns(family, rules, got, attentions):
+    """Patterns that were sent, and those that q and k say, beside transformers'."""
+    count = 0
+    for (stack, cross), held in attentions.items():
+        ats = [at for at in rules if at.startswith(stack) and at.endswith("cross_attn") == cross]
+        held = [part for part in held or () if part is not None and part.dim() == 4]
+        assert len(held) in (0, len(ats)), f"{family}: {len(held)} of {len(ats)} {stack}"
+        for at, want in zip(ats, held):
+            want = want[0, ..., : len(got[at + ".hook_pattern"][0, 0])]
+            near(f"{family} {at}", got[at + ".hook_pattern"], want)
+            for head in range(len(want)) if rules[at]["says"] else ():
+                made = pattern(got, rules, at, head)
+                near(f"{family} {at}.{head} of q and k", made, want[head])
+                count += 1
+    return count
+
+
+def _sums(family, got):
+    """resid_pre + attn_out + mlp_out = resid_post, where norms stand before."""
+    for name in [n for n in got if n.endswith("hook_mlp_out") and not n.startswith("decoder")]:
+        at = name.removesuffix("hook_mlp_out")
+        if at + "hook_attn_out" not in got or at + "hook_resid_mid" not in got:
+            continue
+        mid = got[at + "hook_resid_pre"] + got[at + "hook_attn_out"]
+        if np.abs(mid - got[at + "hook_resid_mid"]).max() < 1e-5:
+            near(f"{family} {at}", mid + got[name], got[at + "hook_resid_post"])
+
+
+def _lens(family, client, rows, logits):
+    _, found = client.ask("lens", {"rows": rows}, top=5, tokens=[1, 2])
+    near(f"{family} lens", found["logits"], logits[:, [1, 2]])
+    near(f"{family} lens, top", found["top_logits"], logits.topk(5).values)
+    near(f"{family} lens, log p", found["log_p"], logits.log_softmax(-1)[:, [1, 2]])
