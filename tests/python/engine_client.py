@@ -1,4 +1,4 @@
-"""A client of the engine's protocol, written after docs/engine.md alone: what the window will do."""
+"""A client of the engine's protocol, written after docs/engine.md: what the window will do."""
 
 import json
 import math

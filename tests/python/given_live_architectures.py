@@ -93,12 +93,7 @@ def as_hooked(model, family):
         if told["can"]["lens"]:
             last = sorted(streams, key=lambda n: (n[0] != "e", int(n.split(".")[1])))[-1]
             _lens(family, client, got[last], out.logits[0])
-    return {
-        "patterns": patterns,
-        "streams": len(streams),
-        "lens": told["can"]["lens"],
-        "told": told,
-    }
+    return {"patterns": patterns, "streams": len(streams), "told": told}
 
 
 def _patterns(family, rules, got, attentions):

@@ -102,7 +102,7 @@ def the_newest_request_wins():
     with headlight.live(model) as server, Client(server.address) as client:
         slow = model.h[1].mlp = Slow(model.h[1].mlp)
         first = client.send("run", ids=IDS)
-        assert slow.begun.wait(60)
+        assert slow.begun.wait(300)
         second, third = client.send("run", ids=IDS), client.send("run", ids=IDS[:3])
         kept = client.send("run", ids=IDS[:2], slot=None)
         found = {}
@@ -120,7 +120,7 @@ def a_request_is_cancelled_by_its_number():
     with headlight.live(model) as server, Client(server.address) as client:
         slow = model.h[1].mlp = Slow(model.h[1].mlp)
         running = client.send("run", ids=IDS)
-        assert slow.begun.wait(60)
+        assert slow.begun.wait(300)
         client.send("cancel", of=running)
         assert client.receive()[0]["cancelled"] == 1
         assert refusal(client.receive)[0] == "cancelled"
@@ -142,7 +142,7 @@ def closing_leaves_the_model_as_it_was():
         client.ask("run", ids=IDS, changes=["ablate:0.1", "positions:off"])
         model.h[1].mlp = slow = Slow(model.h[1].mlp)
         client.send("run", ids=IDS)
-        assert slow.begun.wait(60)
+        assert slow.begun.wait(300)
         with torch.no_grad():  # meanwhile, in the user's own thread
             model(torch.tensor([IDS]))
         server.close()
@@ -162,7 +162,7 @@ def the_users_own_passes_are_not_changed():
     with headlight.live(model) as server, Client(server.address) as client:
         held = model.h[0].mlp = Slow(model.h[0].mlp)
         client.send("run", ids=IDS, changes=["skip-attention:0", "skip-mlp:1", "mask:*>0@*"])
-        assert held.begun.wait(60)
+        assert held.begun.wait(300)
         with torch.no_grad():
             got = model(torch.tensor([IDS])).last_hidden_state
         client.receive()
@@ -220,7 +220,7 @@ def the_module_serves_a_folder():
             header, got = client.ask("run", text="The cat sat.", capture=["*hook_pattern"])
             assert header["sides"]["input"]["ids"] == told["ids"] and len(got) == 4
         run.send_signal(signal.SIGINT)
-        assert run.wait(60) == 0, run.stderr.read()
+        assert run.wait(300) == 0, run.stderr.read()
     finally:
         run.kill()
         run.communicate()

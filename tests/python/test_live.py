@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The live engine (docs/engine.md) as the window speaks to it, each function that takes nothing is a
-test: test_live.py PROGRAM [test…]
+"""The live engine (docs/engine.md) as the window speaks to it, each function that takes nothing is
+a test: test_live.py PROGRAM [test…]
 
 Patterns from q and k, residual streams and lenses are compared with plain hooks on transformers'
 models; runs with interventions also with `headlight trace` of the saved model. HEADLIGHT_LONG makes

@@ -131,7 +131,7 @@ class Pass:
         return self._head_outputs(block, self.torch.stack(z, 1)[None].to(call.query.dtype))
 
     def _describe(self, block: Block, call: Call, past: int) -> None:
-        key = ("rule", id(call.mask), call.causal, call.window, call.query.shape[2])
+        key = ("rule", _same(call.mask), call.causal, call.window, call.query.shape[2])
         if key not in self._memo:
             self._memo[key] = call.mask, call.rule()
         rule = {**self._memo[key][1], "scale": call.scale, "cap": call.cap}
@@ -209,7 +209,7 @@ class Pass:
         return scores, allowed
 
     def _named(self, block: Block, call: Call, own: Any, past: int) -> Any:
-        key = ("mask", block[0], id(call.mask), self.plan.causal.get(block, True))
+        key = ("mask", block[0], _same(call.mask), self.plan.causal.get(block, True))
         if key not in self._memo:
             allowed = self.plan.mask.allowed(
                 own.cpu().numpy(),
@@ -332,6 +332,11 @@ class Pass:
                 change = self.plan.positions(stack)
                 for module in held if change else ():
                     yield module.register_forward_hook(_repositioned(change, thread))
+
+
+def _same(mask: Any) -> Any:
+    """Tell a mask that several layers share, for as long as it is held."""
+    return None if mask is None else (mask.data_ptr(), tuple(mask.shape))
 
 
 def with_first(output: Any, tensor: Any) -> Any:

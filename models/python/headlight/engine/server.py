@@ -192,7 +192,8 @@ class Server:
 
     def _cancel(self, wire: Wire, header: Mapping[str, Any]) -> None:
         with self._lock:
-            found = [job for job in self._open if job.id == header.get("of")]
+            waiting = [job for job in self._open if not job.stopped.is_set()]
+            found = [job for job in waiting if job.id == header.get("of")]
             for job in found:
                 job.stopped.set()
         self._tell(wire, {"id": header.get("id"), "cancelled": len(found)})
@@ -215,9 +216,9 @@ class Server:
             if stop():
                 raise Cancelled
             for part in self.answers.answer(job.verb, job.frame.header, job.frame.tensors, stop):
-                job.wire.send({"id": job.id, **part.header}, part.tensors)
                 if stop():
                     raise Cancelled
+                job.wire.send({"id": job.id, **part.header}, part.tensors)
         except Closed:
             job.stopped.set()
         except Cancelled:
