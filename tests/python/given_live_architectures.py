@@ -91,8 +91,7 @@ def as_hooked(model, family):
             near(f"{family} {name}", got[name], seen[name])
         _sums(family, got)
         if told["can"]["lens"]:
-            last = sorted(streams, key=lambda n: (n[0] != "e", int(n.split(".")[1])))[-1]
-            _lens(family, client, got[last], out.logits[0])
+            _lens(family, client, got["hook_resid_final"], out.logits[0])
     return {"patterns": patterns, "streams": len(streams), "told": told}
 
 

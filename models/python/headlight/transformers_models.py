@@ -106,7 +106,7 @@ def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
     def hook(module: Any, _: Any, output: Any) -> Any:
         found = (
             [t for t in output if isinstance(t, torch.Tensor) and t.dim() == 4]
-            if isinstance(output, tuple)
+            if isinstance(output, (tuple, list))
             else []
         )
         if (
@@ -118,7 +118,7 @@ def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
         seen.add(module)
         pattern = found[0][recorder.batch]
         recorder.note_patterns(module, pattern.shape, lambda h: pattern[h])
-        return tuple(None if t is found[0] else t for t in output)
+        return type(output)(None if t is found[0] else t for t in output)
 
     hooks = [module.register_forward_hook(hook) for module in model.modules()]
     try:

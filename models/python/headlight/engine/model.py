@@ -354,7 +354,7 @@ class _Outputs(Recorder):
         running.rules[block] = {"says": False, "causal": _is_causal(head(0))}
         if wanted := running.wanted.pattern_heads(block, heads):
             kept = running.torch.stack([head(h) for h in wanted])
-            running.keep(place(block) + "hook_pattern", kept)
+            running.keep(place(block) + "hook_pattern", kept, lambda t: t)
 
 
 def _is_causal(pattern: Any) -> bool:

@@ -23,6 +23,9 @@ NAME = "headlight_live"
 RUNNING: dict[int, Pass] = {}  # by the thread that computes
 
 
+View = Callable[[Any], Any]
+
+
 class Cancelled(Exception):
     """The client wants another answer."""
 
@@ -81,6 +84,7 @@ class Pass:
         self.plan, self.cancelled, self.log = plan or Plan(), cancelled, log
         self.recorder = Recorder(None, base, 0, False)
         self.kept: dict[str, Any] = {}
+        self.views: dict[str, View] = {}
         self.rules: dict[Block, dict[str, Any]] = {}
         self.heads: dict[Block, tuple[int, int]] = {}
         self._calls: Counter[Any] = Counter()
@@ -90,9 +94,14 @@ class Pass:
         if self.cancelled():
             raise Cancelled
 
-    def keep(self, name: str, tensor: Any) -> None:
-        if self.wanted.name(name):
-            self.kept[name] = tensor if self.graph else tensor.detach()
+    def keep(self, name: str, tensor: Any, view: View = lambda t: t[0]) -> None:
+        """Keep a view of a tensor; of a graph the tensor itself, which the pass goes on with."""
+        if not self.wanted.name(name):
+            return
+        if self.graph:
+            self.kept[name], self.views[name] = tensor, view
+        else:
+            self.kept[name] = view(tensor).detach()
 
     # ---- attention
 
@@ -110,7 +119,7 @@ class Pass:
         changes = self.plan.of_attention(block)
         masked = self.plan.mask.name != "own" and not block[1]
         heads = self.wanted.pattern_heads(block, call.query.shape[1])
-        whole = self.graph and bool(heads)
+        whole = self.graph
         if not (heads or changes or masked):
             return self._head_outputs(block, call.attend())
         patterns = [
@@ -119,11 +128,10 @@ class Pass:
             if whole or changes or masked or h in heads
         ]
         if heads:
-            kept = self.torch.stack(
-                patterns if len(patterns) == len(heads) else [patterns[h] for h in heads]
-            )
-            self.keep(place(block) + "hook_pattern", kept)
-            patterns = list(kept) if whole and len(kept) == len(patterns) else patterns
+            stacked = self.torch.stack(patterns)
+            patterns = list(stacked) if whole else patterns
+            chosen = heads if len(patterns) > len(heads) else list(range(len(heads)))
+            self.keep(place(block) + "hook_pattern", stacked, lambda t: t[chosen])
         if not (changes or masked or whole):
             return self._head_outputs(block, call.attend())
         groups = call.query.shape[1] // call.key.shape[1]
@@ -139,9 +147,10 @@ class Pass:
         rule["says"] = follows and self._bias(at, call)
         self.rules[block] = rule
         self.heads[block] = int(call.query.shape[1]), int(call.key.shape[1])
-        self.keep(at + "hook_q", call.query[0].transpose(0, 1))
-        self.keep(at + "hook_k", call.key[0, :, past:].transpose(0, 1))
-        self.keep(at + "hook_v", call.value[0, :, past:].transpose(0, 1))
+        rows = lambda t: t[0, :, past:].transpose(0, 1)
+        self.keep(at + "hook_q", call.query, lambda t: t[0].transpose(0, 1))
+        self.keep(at + "hook_k", call.key, rows)
+        self.keep(at + "hook_v", call.value, rows)
 
     def _bias(self, at: str, call: Call) -> bool:
         """Keep sinks [head], and a bias as [head, distance] where it depends on key - query
@@ -247,7 +256,7 @@ class Pass:
                     out[0, :, head] = out[0, :, head].mean(0, keepdim=True)
                 else:
                     out[0, :, head] = 0
-        self.keep(place(block) + "hook_z", out[0])
+        self.keep(place(block) + "hook_z", out)
         return out
 
     # ---- the residual stream
@@ -270,7 +279,7 @@ class Pass:
             new[0, here] = new[0, here] + values if change.kind == "noise" else values
         if self.graph and self.wanted.name(name) and not new.requires_grad:
             new = new.detach().requires_grad_()
-        self.keep(name, new[0])
+        self.keep(name, new)
         return None if new is stream else new / scale
 
     def _acts(self, change: Change, block: Block, hook: str) -> bool:
@@ -341,8 +350,8 @@ def _same(mask: Any) -> Any:
 
 def with_first(output: Any, tensor: Any) -> Any:
     """Return a module's output with other hidden states."""
-    if isinstance(output, tuple):
-        return (with_first(output[0], tensor), *output[1:])
+    if isinstance(output, (tuple, list)):
+        return type(output)([with_first(output[0], tensor), *output[1:]])
     if hasattr(output, "last_hidden_state"):
         output.last_hidden_state = tensor
         return output

@@ -272,7 +272,10 @@ class Finder:
         for event in siblings:
             found.parts[event.module] = event.parts
         end = max(siblings, key=lambda e: e.end)
+        if not _is_stream(end.out):
+            return
         found.width = end.out.shape[-1]
+        found.points["hook_resid_final"] = Point(end.module, "out", end.call)
         for event in events:
             if event.start > end.end and _alike(event.read, end.out) and _alike(event.out, end.out):
                 same = bool((event.read == end.out).all())
@@ -292,7 +295,7 @@ class Finder:
             return
         rows = table.detach()[ids.to(table.device)]
         for total in (first.read, event.out):
-            if total is not None and total.shape[-2:] == rows.shape[-2:]:
+            if total is not None and total.shape[1:] == rows.shape:
                 scale = self._scale(total.reshape(rows.shape).to(rows.device), rows)
                 if scale is not None:
                     self.found.embedding_scale = scale

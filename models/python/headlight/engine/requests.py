@@ -303,8 +303,12 @@ class Requests:
             )
         with live.torch.enable_grad():
             out = live.torch.autograd.grad(value, list(kept.values()), allow_unused=True)
-        zero = live.torch.zeros_like
-        found = {n: zero(t) if g is None else g for (n, t), g in zip(kept.items(), out)}
+        if apart := [name for name, part in zip(kept, out) if part is None]:
+            raise HeadlightError(
+                f"{type(live.model).__name__} computes its logits apart from {apart[0]}, so there "
+                "is no gradient by it; ask for *hook_resid_pre."
+            )
+        found = {name: running.views[name](part) for name, part in zip(kept, out)}
         return Answer({"value": float(value)}, found)
 
     def weights(self, request: Any, tensors: Any, stop: Stop) -> Answer:
