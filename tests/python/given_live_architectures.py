@@ -128,3 +128,97 @@ def _lens(family, client, rows, logits):
     near(f"{family} lens", found["logits"], logits[:, [1, 2]])
     near(f"{family} lens, top", found["top_logits"], logits.topk(5).values)
     near(f"{family} lens, log p", found["log_p"], logits.log_softmax(-1)[:, [1, 2]])
+
+
+def served(kind, *families):
+    """Serve each; return what describe says of them."""
+    return {family: as_hooked(tiny(family, kind), family) for family in families}
+
+
+def mixtures_and_sinks_are_served():
+    held = served("causal", "bitnet", "jetmoe", "mimo_v2_flash", "gpt_oss", "gemma2")
+    for family, found in held.items():
+        assert found["patterns"] == 12 and found["streams"] == 6, family
+        can = found["told"]["can"]
+        assert all(can[n] for n in ("reuse", "lens", "positions", "noise", "generate")), family
+
+
+def hybrids_show_the_layers_that_attend():
+    for family, found in served("causal", "lara_mini", "lfm3", "recurrent_gemma").items():
+        assert found["patterns"] == 4 and found["told"]["can"]["lens"], family
+
+
+def streams_of_other_shapes_are_offered_where_they_are_there():
+    families = ("beam", "doge", "dory", "gemma3n_text", "hrm_text", "inkling_text", "hy_v4")
+    held = served("causal", *families)
+    assert held["beam"]["patterns"] == held["gemma3n_text"]["patterns"] == 12
+    assert held["hrm_text"]["patterns"] == 96, "layers that run several times"
+    assert not held["hy_v4"]["told"]["can"]["attention"], "attention that says more is not changed"
+    offered = held["doge"]["told"]["tensors_of_layers"]
+    assert "blocks.0.hook_resid_pre" in offered and "blocks.0.hook_attn_out" not in offered
+
+
+def encoders_are_served():
+    held = served("masked", "convbert", "mobilebert", "nystromformer", "ultrabert", "layoutlm")
+    assert all(found["streams"] == 6 for found in held.values())
+    assert held["ultrabert"]["told"]["kind"] == held["mobilebert"]["told"]["kind"] == "encoder"
+
+
+def pairs_are_served():
+    held = served("seq2seq", "prophetnet", "switch_transformers", "umt5", "m2m_100", "t5gemma")
+    assert held["switch_transformers"]["patterns"] == 108, "with a bias by distance"
+    assert held["umt5"]["told"]["kind"] == "encoder_decoder" and held["umt5"]["told"]["can"]["lens"]
+
+
+def zeroed(module, part=None, before=False):
+    """A hook that zeroes a module's output, or a part of what it reads."""
+
+    def leaving(_, __, out):
+        return (torch.zeros_like(out[0]), *out[1:]) if isinstance(out, tuple) else out * 0
+
+    def entering(_, given):
+        held = given[0].clone()
+        held[..., part] = 0
+        return (held, *given[1:])
+
+    if before:
+        return module.register_forward_pre_hook(entering)
+    return module.register_forward_hook(leaving)
+
+
+def changes_are_those_of_hooks():
+    """Of an architecture that the program does not open: heads, blocks, and rows of other texts."""
+    model = tiny("mimo_v2_flash")
+    layer, ids = model.model.layers[1], torch.tensor([IDS])
+    width = layer.self_attn.o_proj.weight.shape[1] // model.config.num_attention_heads
+    head = slice(2 * width, 3 * width)
+    read = lambda: model(ids).logits[0].detach()
+    with headlight.live(model) as server, Client(server.address) as client:
+        ask = lambda *changes: client.ask("run", ids=IDS, capture=["logits"], changes=changes)[1]
+        for change, hook in (
+            ("ablate:1.2", lambda: zeroed(layer.self_attn.o_proj, head, before=True)),
+            ("skip-attention:1", lambda: zeroed(layer.self_attn)),
+            ("skip-mlp:1", lambda: zeroed(layer.mlp)),
+        ):
+            held = hook()
+            want = read()
+            held.remove()
+            near(change, ask(change)["logits"], want)
+        rows = {}
+        held = layer.register_forward_pre_hook(lambda _, given: rows.setdefault(0, given[0]) * 1)
+        want = read()
+        held.remove()
+        near("a patch undoes", ask("ablate:0.1", "patch-resid:*@1")["logits"], want)
+        near("a mask of no cell", ask("mask:500>0")["logits"], want)
+
+
+def half_precision_is_sent_as_it_is():
+    model = tiny("mimo_v2_flash").to(torch.bfloat16)
+    with headlight.live(model) as server, Client(server.address) as client:
+        assert client.about["dtype"] == "bfloat16"
+        _, got = client.ask("run", ids=IDS)
+        with torch.no_grad():
+            want = model.model(torch.tensor([IDS]), output_hidden_states=True).hidden_states[1]
+        rows = got["blocks.1.hook_resid_pre"]
+        assert np.abs(rows - want[0].float().numpy()).max() < 0.02 * np.abs(rows).max()
+        assert np.array_equal(torch.tensor(rows).to(torch.bfloat16).float().numpy(), rows)

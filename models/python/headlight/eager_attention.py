@@ -26,7 +26,6 @@ class Call:
     scale: float
     cap: float
     window: int
-    causal: bool
 
     @classmethod
     def of(
@@ -47,24 +46,25 @@ class Call:
             shape = query.shape[2], key.shape[2]
             mask = torch.ones(*shape, dtype=torch.bool, device=query.device).tril()[None, None]
         bias, keys = more.get("position_bias"), key.shape[2]
+        if mask is not None:
+            mask = mask[..., :keys].expand(-1, -1, query.shape[2], -1)
         return cls(
             torch,
             query,
             key,
             value,
-            None if mask is None else mask[..., :keys],
+            mask,
             None if bias is None else bias[..., :keys],
             more.get("s_aux"),
             float(query.shape[-1] ** -0.5 if scaling is None else scaling),
             float(more.get("softcap") or 0),
             int(more.get("sliding_window") or 0),
-            causal,
         )
 
     def rule(self) -> dict[str, Any]:
         """Return scale, cap, window and causal, and "follows": whether the mask is theirs."""
         tokens = self.query.shape[2], self.key.shape[2]
-        causal = self.causal or follows(self.torch, self.mask, True, self.window, tokens)
+        causal = follows(self.torch, self.mask, True, self.window, tokens)
         return {
             "scale": self.scale,
             "cap": self.cap,

@@ -3,6 +3,7 @@ them, so that whatever stands between the last layer and the logits acts as in t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ class Lens:
             with live.torch.no_grad(), evaluating(live.model):
                 last, logits = self._natural(text)
             self.predicts = logits is not None
-            if not self.predicts or last is None:
+            if not self.predicts or last is None or live.found.width is None:
                 return
             got = self._rows(last)
         except Exception:  # layers that give more than rows
@@ -86,7 +87,8 @@ class Lens:
         if live.paired:
             width = rows.shape[1]
             encoded = live.torch.zeros(1, 1, width, dtype=rows.dtype, device=device)
-            arguments = {"decoder_input_ids": ids, "encoder_outputs": (encoded,)}
+            outputs = sys.modules["transformers"].modeling_outputs.BaseModelOutput
+            arguments = {"decoder_input_ids": ids, "encoder_outputs": outputs(encoded)}
         if takes(live.base, "use_cache"):
             arguments["use_cache"] = False
         with live.torch.no_grad(), evaluating(live.model), self._giving(rows[None]):

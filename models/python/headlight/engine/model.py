@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..transformers_models import (
 from .changes import PATCHES, Block, Change, Places, keeps_rows, parse
 from .masks import GROWS, Mask, Side, normal_rows
 from .passes import NAME, Pass, Plan, Wanted, attend, refuse_lengths
-from .places import Finder, Found, Log
+from .places import Finder, Found, Log, first_tensor
 
 LOOKED_AT = 8  # tokens of the pass that looks for places
 NEEDS = {  # the hook that a change needs in its layer
@@ -84,12 +84,12 @@ class LiveModel:
 
     def _look(self) -> None:
         """Find the places, the rules of its blocks, and whether its cache can be reused."""
-        log = Log(self.base)
         ids = [(3 + 5 * i) % self._vocabulary() for i in range(LOOKED_AT)]
         text = self.text({"ids": ids, **({"target_ids": ids} if self.paired else {})})
-        looking = Pass(self.torch, self.base, Found(), Wanted(("*hook_k",)), log=log)
-        with log.watching():
-            self._pass(looking, text)
+        looking, log = self._looked(text)
+        if self.attends and not (looking.heads and self._agrees(text, looking.output)):
+            self.attends = False  # its attention takes more than the interface says
+            looking, log = self._looked(text)
         if not looking.heads:
             raise HeadlightError(
                 f"{type(self.model).__name__} showed no attention that could be followed; load it "
@@ -100,6 +100,22 @@ class LiveModel:
         finder = Finder(self.torch, log, looking.recorder)
         self.found = finder.find(self._embeddings(), self.torch.tensor(text.ids))
         self.reuses = self._can_reuse(text)
+
+    def _looked(self, text: Text) -> tuple[Pass, Log]:
+        log = Log(self.base)
+        looking = Pass(self.torch, self.base, Found(), Wanted(("*hook_k",)), log=log)
+        with log.watching():
+            looking.output = first_tensor(self._pass(looking, text))
+        return looking, log
+
+    def _agrees(self, text: Text, output: Any) -> bool:
+        """Return whether the model's own attention gives the same."""
+        with self.torch.no_grad(), evaluating(self.model):
+            own = first_tensor(self.base(**on_device(self.model, text.arguments)))
+        if own is None or output is None:
+            return True
+        bar = 1e-3 if own.dtype == self.torch.float32 else 0.1
+        return float((own - output).abs().max()) <= bar * (1 + float(own.abs().max()))
 
     def _embeddings(self) -> Any:
         try:
@@ -282,12 +298,15 @@ class LiveModel:
         """The model runs this pass, and is afterwards as it was."""
         torch = self.torch
         gradients = torch.enable_grad() if running.graph else torch.no_grad()
-        attention = (
-            attending(self.model, NAME)
-            if self.attends
-            else hooked(self.base, _Outputs(running, self.base), torch)
-        )
-        with gradients, attention, evaluating(self.model), running.running():
+        switches = has_interface(self.model)
+        with ExitStack() as held:
+            for entered in (gradients, evaluating(self.model)):
+                held.enter_context(entered)
+            if switches:
+                held.enter_context(attending(self.model, NAME if self.attends else "eager"))
+            if not self.attends:
+                held.enter_context(hooked(self.base, _Outputs(running, self.base), torch))
+            held.enter_context(running.running())
             yield
 
     # ---- prefixes

@@ -83,6 +83,7 @@ class Pass:
         self.torch, self.found, self.wanted, self.graph = torch, found, wanted, graph
         self.plan, self.cancelled, self.log = plan or Plan(), cancelled, log
         self.recorder = Recorder(None, base, 0, False)
+        self.output: Any = None  # of the pass that looks for places
         self.kept: dict[str, Any] = {}
         self.views: dict[str, View] = {}
         self.rules: dict[Block, dict[str, Any]] = {}
@@ -139,7 +140,7 @@ class Pass:
         return self._head_outputs(block, self.torch.stack(z, 1)[None].to(call.query.dtype))
 
     def _describe(self, block: Block, call: Call, past: int) -> None:
-        key = ("rule", _same(call.mask), call.causal, call.window, call.query.shape[2])
+        key = ("rule", _same(call.mask), call.window, call.query.shape[2])
         if key not in self._memo:
             self._memo[key] = call.mask, call.rule()
         rule = {**self._memo[key][1], "scale": call.scale, "cap": call.cap}

@@ -63,8 +63,9 @@ def first_tensor(value: Any) -> Any:
     """Return a module's hidden states: its output, or the first of a tuple."""
     if isinstance(value, (tuple, list)):
         return first_tensor(value[0]) if value else None
-    if hasattr(value, "last_hidden_state"):
-        return value.last_hidden_state
+    for name in ("last_hidden_state", "logits"):
+        if hasattr(value, name):
+            return getattr(value, name)
     return value if hasattr(value, "detach") else None
 
 
