@@ -23,12 +23,12 @@ def parsed(header, body=b""):
     return frames.parse_tensors(told, body)
 
 
-def refused(*given):
+def refused(header, body=b""):
     try:
-        parsed(*given)
+        parsed(header, body)
     except frames.BadFrame as problem:
         return str(problem)
-    raise AssertionError(f"{given} was read")
+    raise AssertionError(f"{header} was read")
 
 
 def a_tensor_lies_within_its_body():

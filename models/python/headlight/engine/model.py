@@ -23,6 +23,7 @@ from ..transformers_models import (
     sides_of,
     takes,
 )
+from .aligned import along, partners
 from .changes import PATCHES, Block, Change, Places, keeps_rows, parse
 from .masks import GROWS, Mask, Side, normal_rows
 from .passes import NAME, Pass, Plan, Wanted, attend, refuse_lengths
@@ -243,20 +244,23 @@ class LiveModel:
         heads = frozenset([(block, change.head)]) if hook == "pattern" else None
         kept = self.compute(source, Wanted((name,), heads), Plan(), stop).kept[name]
         if hook == "pattern":
-            self._same_length(change, source, text)
-            return kept[0]
+            own = self.compute(text, Wanted((name,), heads), Plan(), stop).kept[name][0]
+            return self._along(block, own, kept[0], text, source)
         values = kept[:, change.head] if hook == "z" else kept
         needs = change.rows.first + (change.rows.count if change.rows.count < 1 << 24 else 1)
         refuse_lengths(change, len(values), needs)
         return values
 
-    @staticmethod
-    def _same_length(change: Change, source: Text, text: Text) -> None:
-        if len(source.ids) != len(text.ids):
-            raise HeadlightError(
-                f'The change "{change.text}" needs a text of {len(text.ids)} tokens, and its text '
-                f"has {len(source.ids)}; make it as long as the text that is shown."
-            )
+    def _along(self, block: Block, own: Any, theirs: Any, text: Text, source: Text) -> Any:
+        """The pattern of another text, laid over this one's tokens."""
+        pairs = {
+            side: partners(held["labels"], source.sides[side]["labels"])
+            for side, held in text.sides.items()
+        }
+        queries = pairs["decoder_" if block[0] == "decoder" else ""]
+        keys = pairs[""] if block[1] else queries
+        laid = along(own.float().cpu().numpy(), theirs.float().cpu().numpy(), queries, keys)
+        return self.torch.from_numpy(laid)
 
     def compute(
         self,
