@@ -15,7 +15,7 @@ from ..hooked_models import is_hooked
 from ..trace_writer import as_array, place
 from .changes import Block
 from .fields import checked
-from .passes import Cancelled, Wanted
+from .plans import Cancelled, Wanted
 from .requests import Answer, Requests, Stop
 
 REFUSED = (

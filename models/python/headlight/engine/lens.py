@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import HeadlightError
 from ..transformers_models import evaluating, on_device, takes
-from .passes import Cancelled
 from .places import first_tensor, read_tensor
+from .plans import Cancelled
 
 if TYPE_CHECKING:
     from .model import LiveModel

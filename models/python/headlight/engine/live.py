@@ -92,16 +92,7 @@ def live(
     """
     model, tokenizer = unwrapped(model, tokenizer)
     if hasattr(model, "forward") and hasattr(model, "named_modules") and hasattr(model, "config"):
-        held = LiveModel(model, tokenizer, name)
-        weights = next(held.model.parameters())
-        devices = getattr(held.model, "hf_device_map", None) or {"": weights.device}
-        about = {
-            "name": held.name,
-            "runs": versions(),
-            "device": ", ".join(sorted({str(device) for device in devices.values()})),
-            "dtype": str(weights.dtype).removeprefix("torch."),
-        }
-        return Live(Requests(held), held.name, about, port)
+        return _of_model(LiveModel(model, tokenizer, name), port)
     if not callable(model) and not hasattr(model, "run_with_cache"):
         raise HeadlightError(
             f"model= is a value of type {type(model).__name__}; give a model of transformers, "
@@ -112,3 +103,15 @@ def live(
     return Live(
         FunctionRequests(model, tokenizer, called), called, {**about, "dtype": "float32"}, port
     )
+
+
+def _of_model(held: LiveModel, port: int | None) -> Live:
+    weights = next(held.model.parameters())
+    devices = getattr(held.model, "hf_device_map", None) or {"": weights.device}
+    about = {
+        "name": held.name,
+        "runs": versions(),
+        "device": ", ".join(sorted({str(device) for device in devices.values()})),
+        "dtype": str(weights.dtype).removeprefix("torch."),
+    }
+    return Live(Requests(held), held.name, about, port)

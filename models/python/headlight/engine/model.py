@@ -10,7 +10,6 @@ from typing import Any
 
 from ..checks import check_weights
 from ..errors import HeadlightError
-from ..recorder import Recorder
 from ..trace_writer import place
 from ..transformers_models import (
     attending,
@@ -26,8 +25,10 @@ from ..transformers_models import (
 from .aligned import along, partners
 from .changes import PATCHES, Block, Change, Places, keeps_rows, parse
 from .masks import GROWS, Mask, Side, normal_rows
-from .passes import NAME, Pass, Plan, Wanted, attend, refuse_lengths
+from .outputs import Outputs
+from .passes import NAME, Pass, attend
 from .places import Finder, Found, Log, first_tensor
+from .plans import Plan, Wanted, refuse_lengths
 
 LOOKED_AT = 8  # tokens of the pass that looks for places
 NEEDS = {  # the hook that a change needs in its layer
@@ -310,7 +311,7 @@ class LiveModel:
             if switches:
                 held.enter_context(attending(self.model, NAME if self.attends else "eager"))
             if not self.attends:
-                held.enter_context(hooked(self.base, _Outputs(running, self.base), torch))
+                held.enter_context(hooked(self.base, Outputs(running, self.base), torch))
             held.enter_context(running.running())
             yield
 
@@ -359,30 +360,6 @@ class LiveModel:
         for layer in held.cache.layers:
             layer.keys, layer.values = layer.keys[:, :, :same], layer.values[:, :, :same]
         return same, held.cache
-
-
-class _Outputs(Recorder):
-    """Takes patterns from what attention modules return, of models without the interface."""
-
-    def __init__(self, running: Pass, base: Any):
-        super().__init__(None, base, 0, True)
-        self.running = running
-
-    def note_patterns(self, module: Any, shape: Any, head: Any) -> None:
-        block, heads = self.block(module), int(shape[0])
-        running = self.running
-        if running.log:
-            call = next(e for e in reversed(running.log.events) if e.module is module)
-            running.log.attention.append((call.start + 0.5, block, module))
-        running.heads[block] = heads, heads
-        running.rules[block] = {"says": False, "causal": _is_causal(head(0))}
-        if wanted := running.wanted.pattern_heads(block, heads):
-            kept = running.torch.stack([head(h) for h in wanted])
-            running.keep(place(block) + "hook_pattern", kept, lambda t: t)
-
-
-def _is_causal(pattern: Any) -> bool:
-    return not bool(pattern.triu(1).any())
 
 
 def cached(cache: Any) -> dict[str, Any]:

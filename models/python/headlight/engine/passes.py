@@ -5,65 +5,23 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ..eager_attention import Call, Rows
-from ..errors import HeadlightError
 from ..recorder import Recorder
 from ..trace_writer import place
 from .changes import PATCHES, Block, Change
-from .masks import Mask, Side, shuffled, softmax_changes
+from .masks import shuffled, softmax_changes
 from .places import Found, Log, Point, first_tensor, read_tensor
+from .plans import Cancelled, Plan, Wanted
 
 NAME = "headlight_live"
 RUNNING: dict[int, Pass] = {}  # by the thread that computes
 
 
 View = Callable[[Any], Any]
-
-
-class Cancelled(Exception):
-    """The client wants another answer."""
-
-
-@dataclass
-class Wanted:
-    """Which tensors a pass keeps, by their names in a trace; of patterns, which heads."""
-
-    globs: Sequence[str] = ()
-    heads: frozenset[tuple[Block, int]] | None = None
-
-    def name(self, name: str) -> bool:
-        return any(fnmatchcase(name, glob) for glob in self.globs)
-
-    def pattern_heads(self, block: Block, heads: int) -> list[int]:
-        if not self.name(place(block) + "hook_pattern"):
-            return []
-        return [h for h in range(heads) if self.heads is None or (block, h) in self.heads]
-
-
-@dataclass
-class Plan:
-    """The interventions of a pass. rows: values by the spelling of a change that gives them."""
-
-    mask: Mask = field(default_factory=lambda: Mask("own"))
-    changes: Sequence[Change] = ()
-    rows: Mapping[str, Any] = field(default_factory=dict)
-    sides: Mapping[str, Side] = field(default_factory=dict)  # by stack
-    causal: Mapping[Block, bool] = field(default_factory=dict)
-
-    def of_attention(self, block: Block) -> list[Change]:
-        kinds = ("temperature", "mask", "unmask", "score", "freeze", "uniform", "hard")
-        return [c for c in self.changes if c.kind in kinds and c.of_block(block)]
-
-    def positions(self, stack: str) -> Change | None:
-        """Return the last change of a stack's positions."""
-        held = [c for c in self.changes if c.kind == "positions" and c.stack in ("", stack)]
-        return held[-1] if held else None
 
 
 class Pass:
@@ -96,7 +54,7 @@ class Pass:
             raise Cancelled
 
     def keep(self, name: str, tensor: Any, view: View = lambda t: t[0]) -> None:
-        """Keep a view of a tensor; of a graph the tensor itself, which the pass goes on with."""
+        """Keep a view of a tensor; of a graph the tensor itself, of which the rest is made."""
         if not self.wanted.name(name):
             return
         if self.graph:
@@ -345,7 +303,7 @@ class Pass:
 
 
 def _same(mask: Any) -> Any:
-    """Tell a mask that several layers share, for as long as it is held."""
+    """Tell a mask that several layers share, while it is held."""
     return None if mask is None else (mask.data_ptr(), tuple(mask.shape))
 
 
@@ -393,11 +351,3 @@ def attend(
     call = Call.of(torch, module, query, key, value, attention_mask, scaling, more)
     running = RUNNING.get(threading.get_ident())
     return (running.attend(module, call) if running else call.attend()), None
-
-
-def refuse_lengths(change: Change, have: int, need: int) -> None:
-    if have < need:
-        raise HeadlightError(
-            f'The change "{change.text}" needs values of position {need - 1}, and its text has '
-            f"{have} tokens; make it as long as the text that is shown."
-        )

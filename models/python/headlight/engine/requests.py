@@ -19,7 +19,8 @@ from .fields import known
 from .lens import Lens
 from .logits import check_tokens, metric, sampled
 from .model import LiveModel, Prefix, Text, cached, spelled_plan
-from .passes import Pass, Plan, Wanted
+from .passes import Pass
+from .plans import Plan, Wanted
 from .weights import head_weights
 
 MAX_TOKENS, MAX_TOP = 1 << 16, 1000

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from ..errors import HeadlightError
 from .addresses import Listener
 from .frames import CLIENT, SHARED, BadFrame, Closed, Frame, Wire
-from .passes import Cancelled
+from .plans import Cancelled
 
 PROTOCOL = 1
 HELLO_SECONDS = 10.0
