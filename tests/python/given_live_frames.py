@@ -63,6 +63,9 @@ def bfloat16_crosses_bit_by_bit():
     assert (dtype, shape) == ("BF16", [3, 5])
     bits = np.frombuffer(data, "<u2").astype(np.uint32) << 16
     assert np.array_equal(bits.view(np.float32).reshape(3, 5), numbers.float().numpy())
+    told = {"name": "a", "dtype": dtype, "shape": shape, "offset": 0}
+    read = parsed({"tensors": [told]}, bytes(data))["a"]
+    assert np.array_equal(read, numbers.float().numpy())
 
 
 def seated(server):

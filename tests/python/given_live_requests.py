@@ -290,3 +290,31 @@ def a_function_of_the_users_is_served():
         assert client.ask("describe")[0]["name"] == "mine"
         for verb, fields in (("lens", {}), ("run", {"ids": IDS, "changes": ["ablate:0.1"]})):
             assert "mine is a function" in refusal(lambda: client.ask(verb, **fields))
+
+
+class Hooked:
+    """A model of TransformerLens, known by its methods and the names of its hooks."""
+
+    tokenizer = None
+
+    def to_tokens(self, text):
+        raise AssertionError("ids are given")
+
+    def run_with_hooks(self, *given, **named):
+        raise AssertionError("the cache is enough")
+
+    def run_with_cache(self, ids, names_filter):
+        n = ids.shape[1]
+        held = {
+            "blocks.0.attn.hook_pattern": torch.full((1, 2, n, n), 1 / n),
+            "blocks.0.hook_resid_pre": torch.ones(1, n, 4),
+            "blocks.0.hook_mlp_out": None,
+        }
+        return None, {name: held[name] for name in held if names_filter(name)}
+
+
+def models_of_transformerlens_are_served_by_their_cache():
+    with headlight.live(Hooked()) as server, Client(server.address) as client:
+        _, got = client.ask("run", ids=IDS)
+        assert got["blocks.0.attn.hook_pattern"].shape == (2, len(IDS), len(IDS))
+        assert got["blocks.0.hook_resid_pre"].shape == (len(IDS), 4)

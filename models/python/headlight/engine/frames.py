@@ -50,13 +50,10 @@ CLIENT = Bounds(8 << 20, 256 << 20)
 
 @dataclass
 class Frame:
-    """A header, and arrays by name. BF16 tensors are arrays of their 16 bits."""
+    """A header, and arrays by name. BF16 tensors become F32."""
 
     header: dict[str, Any]
     tensors: dict[str, np.ndarray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.dtypes = {t["name"]: t["dtype"] for t in self.header.get("tensors", [])}
 
 
 def parse_header(data: bytes) -> dict[str, Any]:
@@ -100,7 +97,10 @@ def _parse_tensor(entry: Any, body: bytes) -> tuple[str, np.ndarray]:
     count = math.prod(shape)
     if offset + count * ITEM_BYTES[dtype] > len(body):
         raise wrong
-    return name, np.frombuffer(body, NUMPY[dtype], count, offset).reshape(shape)
+    array = np.frombuffer(body, NUMPY[dtype], count, offset).reshape(shape)
+    if dtype == "BF16":
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    return name, array
 
 
 def raw(tensor: Any) -> tuple[str, list[int], memoryview]:

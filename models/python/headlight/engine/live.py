@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from ..errors import HeadlightError
+from ..hooked_models import is_hooked
 from ..nnsight_models import unwrapped
 from .addresses import Listener
 from .function import FunctionRequests
@@ -91,7 +92,8 @@ def live(
     ...     print(server.address)
     """
     model, tokenizer = unwrapped(model, tokenizer)
-    if hasattr(model, "forward") and hasattr(model, "named_modules") and hasattr(model, "config"):
+    parts = ("forward", "named_modules", "config")
+    if all(hasattr(model, part) for part in parts) and not is_hooked(model):
         return _of_model(LiveModel(model, tokenizer, name), port)
     if not callable(model) and not hasattr(model, "run_with_cache"):
         raise HeadlightError(
