@@ -92,6 +92,10 @@ def t5_equals_the_program():
     equal("t5", "AutoModelForSeq2SeqLM")
 
 
+def marian_equals_the_program():
+    equal("marian", "AutoModelForSeq2SeqLM")
+
+
 def texts_give_rows_and_patterns():
     """Patches and frozen patterns of another text of the same length."""
     model, tokenizer = loaded("gpt2")

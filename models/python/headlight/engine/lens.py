@@ -81,14 +81,13 @@ class Lens:
 
     def _rows(self, rows: Any) -> Any:
         live = self.live
-        device = next(live.model.parameters()).device
-        ids = live.torch.zeros(1, len(rows), dtype=live.torch.int64, device=device)
+        ids = live.torch.zeros(1, len(rows), dtype=live.torch.int64)
         arguments = {"input_ids": ids}
         if live.paired:
-            width = rows.shape[1]
-            encoded = live.torch.zeros(1, 1, width, dtype=rows.dtype, device=device)
             outputs = sys.modules["transformers"].modeling_outputs.BaseModelOutput
-            arguments = {"decoder_input_ids": ids, "encoder_outputs": outputs(encoded)}
+            encoded = on_device(live.model, {"": rows.new_zeros(1, 1, rows.shape[1])})
+            arguments = {"decoder_input_ids": ids, "encoder_outputs": outputs(encoded[""])}
+        arguments = on_device(live.model, arguments)
         if takes(live.base, "use_cache"):
             arguments["use_cache"] = False
         with live.torch.no_grad(), evaluating(live.model), self._giving(rows[None]):

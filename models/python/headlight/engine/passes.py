@@ -271,8 +271,10 @@ class Pass:
             self._calls[module, side] += 1
             for name, point in named:
                 if point.call == call and tensor is not None:
-                    changed = self._at(name, tensor, point.scale)
-                    tensor = tensor if changed is None else changed
+                    flat = tensor.dim() == 2
+                    changed = self._at(name, tensor[None] if flat else tensor, point.scale)
+                    if changed is not None:
+                        tensor = changed[0] if flat else changed
             return tensor
 
         def entering(_: Any, arguments: Any, more: Any) -> Any:

@@ -123,7 +123,11 @@ class Log:
 
 
 def _kept(tensor: Any) -> Any:
-    return tensor.detach().clone() if hasattr(tensor, "detach") else None
+    """Copy hidden states as [1, pos, d_model], of modules that read [pos, d_model] too."""
+    if not hasattr(tensor, "detach"):
+        return None
+    held = tensor.detach().clone()
+    return held[None] if held.dim() == 2 and held.is_floating_point() else held
 
 
 class Finder:
@@ -299,8 +303,17 @@ class Finder:
             if total is not None and total.shape[1:] == rows.shape:
                 scale = self._scale(total.reshape(rows.shape).to(rows.device), rows)
                 if scale is not None:
-                    self.found.embedding_scale = scale
+                    outside = 1.0 if total is first.read else self._scaled_by_stack(event.module)
+                    self.found.embedding_scale = scale * outside
                     return
+
+    def _scaled_by_stack(self, embedding: Any) -> float:
+        """The factor by which a stack multiplies what its embedding returns (Marian's)."""
+        for module in self.recorder.names:
+            scale = getattr(module, "embed_scale", None)
+            if isinstance(scale, (int, float)) and embedding in module.children():
+                return float(scale)
+        return 1.0
 
 
 def _is_stream(tensor: Any) -> bool:
