@@ -21,7 +21,7 @@ Each function takes a model and a text in one of these forms:
     headlight.corpus(texts, model="stories", client=client)
         every head over many texts, on many computers
     headlight.live(model, tokenizer)
-        serve a transformers model, or a function, to the window: headlight --engine ADDRESS
+        serve a transformers model, or a function, by the protocol of docs/engine.md
     headlight.average(prompts, model="stories", measure="heads")
         means with intervals over a template's prompts, or over a list of texts or pairs
 

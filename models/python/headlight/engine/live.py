@@ -22,7 +22,7 @@ class Live:
     Attributes
     ----------
     address : str
-        "unix:PATH" or "127.0.0.1:PORT", for `headlight --engine`.
+        "unix:PATH" or "127.0.0.1:PORT", where a client connects.
     token : str
         What a client of a port must know; "" for a socket.
     """
@@ -60,7 +60,7 @@ class Live:
 def live(
     model: Any, tokenizer: Any = None, *, port: int | None = None, name: str | None = None
 ) -> Live:
-    """Serve a model in memory, so that the window shows it live.
+    """Serve a model in memory, to a client that asks by docs/engine.md.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def live(
     Returns
     -------
     Live
-        `.address` is what `headlight --engine` takes; `.close()` stops serving.
+        `.address` is where a client connects; `.close()` stops serving.
 
     Raises
     ------
