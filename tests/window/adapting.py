@@ -82,16 +82,16 @@ def base_and_adapted_stand_side_by_side(display):
         with Window(PROGRAM, display, *options) as w:
             w.settled()
             w.click("adapter/compare")
-            r = w.wait(
+            titles = {"Base", "Adapted", "Adapted − base", "ΔQK", "ΔOV"}
+            w.wait(  # the columns are measured in the background
                 lambda r: (
                     r["view"] == "Compare"
                     and "compare/map/2" in r["widgets"]
                     and "compare/columns" in r["widgets"]
+                    and titles <= set(r["texts"])
                     and not r["busy"]
                 )
             )
-            titles = {"Base", "Adapted", "Adapted − base", "ΔQK", "ΔOV"}
-            assert titles <= set(r["texts"]), r["texts"]
             for rank in ("change of QK", "change of OV"):
                 w.click("compare/rank")
                 w.click(f"compare/rank/{rank}")

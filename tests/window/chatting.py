@@ -67,7 +67,6 @@ def a_cell_of_turns_ranks_heads_and_locks_a_pair(display):
             w.wait(lambda r: "turns" in r["widgets"] and not r["busy"])
         w.click("turns")
         w.wait(lambda r: r["chat_attended"] == -1 and "turns" not in r["widgets"])
-        w.show("Chat")
         w.click("chat/way/Text")
         w.wait(
             lambda r: r.get("turns") is None and not r["busy"] and r["shown_text"] == "The cat sat"

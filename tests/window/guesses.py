@@ -40,7 +40,9 @@ def a_guess_by_key_uncovers_the_page(display):
         shown = [card["shown"] for card in asked["cards"]]
         assert asked["finding"] not in r["texts"] and not set(shown) & set(r["texts"])
         w.key(str(wrong))
-        r = w.wait(lambda r: "learn/cover" not in r["widgets"] and not r["busy"])
+        r = w.wait(
+            lambda r: "learn/cover" not in r["widgets"] and r["learn_guesses"] and not r["busy"]
+        )
         assert r["learn_guesses"] == ["qkv wrong"], r["learn_guesses"]
         assert r["view"] == "Learn" and r["text"] == LILY
         w.wait(lambda r: "your guess" in r["texts"] and shown[right - 1] in r["texts"])
