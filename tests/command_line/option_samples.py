@@ -135,6 +135,8 @@ OF_VERBS = {
     "--heads": ["1.1"],
     "--strongest": ["3"],
     "--part": ["mlp"],
+    "--exact": [MODELS / "gpt2_f16"],
+    "--per-head": [],
 }
 
 
