@@ -20,7 +20,7 @@ import torch
 import transformers
 from random_families import Draw
 from random_hybrids import HYBRIDS, with_layers
-from random_kinds import BART_LIKE, BERT_LIKE
+from random_kinds import BANDS, BART_LIKE, BERT_LIKE
 from random_models import inputs_of, pattern_of, randomize, run
 from safetensors.numpy import load_file
 
@@ -213,7 +213,7 @@ def patterns_of(model, inputs):
     want = {}
     if model.config.is_encoder_decoder:
         for i, p in enumerate(out.encoder_attentions):
-            if p.shape[2:] == inputs["input_ids"].shape[1:] * 2:  # else a band (LED, LongT5)
+            if model.config.model_type not in BANDS:
                 want[f"encoder.{i}.attn.hook_pattern"] = p
         for i, p in enumerate(out.decoder_attentions):
             want[f"decoder.{i}.attn.hook_pattern"] = p

@@ -92,6 +92,7 @@ ATTN_OUT = {
     "dinov2_registers": r"layer_scale1$",
     "vit": r"attention\.(output\.dense|o_proj)$",
 }
+BANDS = ("led", "longt5")  # their encoders return patterns as bands, at times n wide by chance
 CROSS_OUT = {
     "t5": r"EncDecAttention$",
     "mt5": r"EncDecAttention$",

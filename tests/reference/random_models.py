@@ -36,6 +36,7 @@ from random_families import Draw
 from random_hybrids import HYBRIDS, with_layers
 from random_kinds import (
     ATTN_OUT,
+    BANDS,
     BART_LIKE,
     BERT_LIKE,
     CROSS_OUT,
@@ -143,7 +144,7 @@ def expected_of(kind, model, inputs):
     if model.config.is_encoder_decoder:
         for i, p in enumerate(out.encoder_attentions):
             tokens = inputs["input_ids"].shape[1]
-            if kind not in ("led", "longt5"):  # theirs are bands
+            if kind not in BANDS:
                 want[f"encoder.{i}.attn.hook_pattern"] = numpy(p)
             want[f"encoder.{i}.hook_attn_out"] = added.pop(0)[:tokens]  # LED pads
             want[f"encoder.{i}.hook_resid_pre"] = numpy(out.encoder_hidden_states[i])
