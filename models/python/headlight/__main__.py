@@ -1,5 +1,5 @@
 """`python -m headlight …` and the command `headlight` are the program itself; `live` serves a
-transformers model to it."""
+transformers model."""
 
 import os
 import sys

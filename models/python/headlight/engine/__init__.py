@@ -1,4 +1,4 @@
-"""A live model behind a socket, for the window: the protocol of docs/engine.md."""
+"""A live model behind a socket: the protocol of docs/engine.md."""
 
 from .live import Live, live
 

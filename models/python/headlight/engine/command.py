@@ -15,7 +15,8 @@ AUTO = ("AutoModelForCausalLM", "AutoModelForSeq2SeqLM", "AutoModelForMaskedLM",
 
 def parser() -> argparse.ArgumentParser:
     out = argparse.ArgumentParser(
-        prog="python -m headlight live", description="Serve a transformers model to the window."
+        prog="python -m headlight live",
+        description="Serve a transformers model by the protocol of docs/engine.md.",
     )
     out.add_argument("name", help="a folder, or a model's name on the Hugging Face hub")
     out.add_argument("--device-map", help="how accelerate spreads the model: auto")

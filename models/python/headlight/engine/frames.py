@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import HeadlightError
+from ..trace_file import DTYPES
 
 PREFACE = struct.Struct("<4sIQ")  # magic, bytes of the header, bytes of the body
 MAGIC = b"HLE1"
@@ -24,8 +25,7 @@ ALIGNMENT = 64
 SHARED = "/dev/shm"
 SHARED_FROM = 1 << 20  # bytes of a body that is worth a mapped file
 MAX_TENSORS, MAX_NAME, MAX_RANK = 4096, 256, 4
-ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U8": 1}
-NUMPY = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "U8": "u1"}
+NUMPY = {name: DTYPES[name] for name in ("F32", "F16", "I64", "I32", "U8")} | {"BF16": "<u2"}
 
 
 class BadFrame(HeadlightError):
@@ -95,7 +95,7 @@ def _parse_tensor(entry: Any, body: bytes) -> tuple[str, np.ndarray]:
     if any(type(n) is not int or not 0 <= n <= 1 << 40 for n in sizes):
         raise wrong
     count = math.prod(shape)
-    if offset + count * ITEM_BYTES[dtype] > len(body):
+    if offset + count * np.dtype(NUMPY[dtype]).itemsize > len(body):
         raise wrong
     array = np.frombuffer(body, NUMPY[dtype], count, offset).reshape(shape)
     if dtype == "BF16":

@@ -1,4 +1,4 @@
-"""`headlight.live`: serve a model in memory to the window."""
+"""`headlight.live`: serve a model in memory."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def live(
         a function from ids to patterns [layer, head, query, key]; or to a mapping with "patterns"
         and "residuals" [layer + 1, pos, d_model].
     tokenizer : optional
-        What reads texts; without one, the window sends ids.
+        What reads texts; without one, the client sends ids.
     port : int, optional
         Listen on 127.0.0.1 at this port (0: any), with a token, instead of a socket that only you
         can open.
     name : str, optional
-        What the window calls the model.
+        The model's name, as a client shows it.
 
     Returns
     -------

@@ -86,7 +86,7 @@ class LiveModel:
 
     def _look(self) -> None:
         """Find the places, the rules of its blocks, and whether its cache can be reused."""
-        ids = [(3 + 5 * i) % self._vocabulary() for i in range(LOOKED_AT)]
+        ids = [(3 + 5 * i) % self.vocabulary() for i in range(LOOKED_AT)]
         text = self.text({"ids": ids, **({"target_ids": ids} if self.paired else {})})
         looking, log = self._looked(text)
         if self.attends and not (looking.heads and self._agrees(text, looking.output)):
@@ -126,7 +126,7 @@ class LiveModel:
         except (AttributeError, NotImplementedError):
             return None
 
-    def _vocabulary(self) -> int:
+    def vocabulary(self) -> int:
         return int(getattr(self._embeddings(), "num_embeddings", 0) or 32)
 
     @property
@@ -208,13 +208,13 @@ class LiveModel:
                 f'The change "{change.text}" cannot be used, because {name} does not read its '
                 "token embeddings as they are in a table."
             )
-        if change.kind == "positions" and not self._knows_positions(change.stack):
+        if change.kind == "positions" and not self.knows_positions(change.stack):
             raise HeadlightError(
                 f'The change "{change.text}" cannot be used, because {name} shows no table, '
                 "rotation or bias of positions that could be changed."
             )
 
-    def _knows_positions(self, stack: str) -> bool:
+    def knows_positions(self, stack: str) -> bool:
         stacks = [stack] if stack else sorted({block[0] for block in self.heads})
         biased = {block[0] for block in self.heads if place(block) + "bias" in self.found_biases}
         return all(s in self.found.rotary or s in self.found.learned or s in biased for s in stacks)

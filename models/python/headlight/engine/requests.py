@@ -66,7 +66,7 @@ class Requests:
             "kind": self._kind(),
             "class": type(live.model).__name__,
             "d_model": live.found.width,
-            "vocabulary": live._vocabulary(),
+            "vocabulary": live.vocabulary(),
             "positions": getattr(live.config, "max_position_embeddings", None),
             "config": _finite(live.config.to_dict()),
             "blocks": [self._block(block) for block in live.heads],
@@ -107,7 +107,7 @@ class Requests:
         return {
             "reuse": live.reuses,
             "attention": live.attends,
-            "positions": all(live._knows_positions(b[0]) for b in live.heads),
+            "positions": all(live.knows_positions(b[0]) for b in live.heads),
             "noise": live.found.embedding_scale is not None,
             "lens": self.lens_of.works,
             "generate": self.lens_of.predicts and self._kind() != "encoder",

@@ -66,9 +66,9 @@ def _output(live: LiveModel, block: Block, children: dict[str, Any], heads: int,
 
 def _beside(live: LiveModel, block: Block) -> Any:
     """Return BERT's output projection, a module next to its attention."""
-    names = {module: name for name, module in live.base.named_modules()}
-    name = names[live.found.attention[block]].rpartition(".")[0] + ".output.dense"
-    return dict(live.base.named_modules()).get(name)
+    modules, attention = dict(live.base.named_modules()), live.found.attention[block]
+    name = next(name for name, module in modules.items() if module is attention)
+    return modules.get(name.rpartition(".")[0] + ".output.dense")
 
 
 def _unknown(live: LiveModel) -> HeadlightError:
