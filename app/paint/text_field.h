@@ -49,8 +49,7 @@ public:
     /// Applies an edit from the history; false if the text is no longer the edited one.
     bool apply(const TextEdit& edit);
     bool focused = true;
-    bool breaks_lines =
-        false;  // Shift+Enter and pasted lines put "⏎", which is a line break again where it is copied
+    bool breaks_lines = false;  // "⏎" stands for a line break: typed by Shift+Enter, pasted and copied
 
     /// Edits by keys and characters; removes those used. `clipboard` reads, `copy` writes the clipboard.
     void handle(Input& input, History& history, const std::function<std::string()>& clipboard,

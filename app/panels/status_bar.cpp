@@ -15,8 +15,7 @@ std::string shown_notice(const Scene& s) {
     if (s.answer && !s.answer->failure.empty()) return s.answer->failure;
     if (!s.sentence()) return "";
     const SentenceResult& sentence = *s.sentence();
-    if (!sentence.complete && sentence.written)
-        return "Writing… " + counted_tokens(sentence.step) + " so far";
+    if (sentence.is_writing()) return "Writing… " + counted_tokens(sentence.step) + " so far";
     const size_t kept = sentence.trace->request.inputs[0].ids.size();
     if (sentence.tokens_in_all <= kept) return "";
     if (!sentence.complete)

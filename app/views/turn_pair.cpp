@@ -35,14 +35,15 @@ std::optional<TurnPair> chosen_turns(const Scene& s) {
     const Conversation* chat = shown_chat(s);
     if (!chat || attended_turn(s) < 0) return std::nullopt;
     const ChatTurn &q = chat->turns[size_t(asked_turn(s))], &k = chat->turns[size_t(attended_turn(s))];
-    return TurnPair{{q.first, q.end},
-                    {k.first, k.end},
-                    turn_in_words(*chat, asked_turn(s)) + " → " + turn_in_words(*chat, attended_turn(s))};
+    return TurnPair{{q.first, q.end}, {k.first, k.end}};
 }
 
 void offer_all_turns(Scene& s, Toolbar& bar) {
-    const auto pair = chosen_turns(s);
-    if (pair && !s.ui.on_page() && bar.link("turns", pair->name + "  ×")) s.send("all turns");
+    if (!chosen_turns(s) || s.ui.on_page()) return;
+    const Conversation& chat = *shown_chat(s);
+    const std::string pair =
+        turn_in_words(chat, asked_turn(s)) + " → " + turn_in_words(chat, attended_turn(s));
+    if (bar.link("turns", pair + "  ×")) s.send("all turns");
 }
 
 }  // namespace headlight

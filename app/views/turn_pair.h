@@ -26,7 +26,6 @@ std::string turn_in_words(const Conversation& chat, int turn);
 
 struct TurnPair {
     std::pair<int, int> queries, keys;  // tokens: first, end
-    std::string name;                   // "the answer → system 0"
     bool asks(int query) const { return query >= queries.first && query < queries.second; }
     bool answers(int key) const { return key >= keys.first && key < keys.second; }
 };

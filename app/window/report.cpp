@@ -185,8 +185,9 @@ void report_sentence(const WindowState& state, const SentenceResult& s, Json& ro
     const Document& document = state.session.document;
     for (const Change& change : document.intervention.changes)
         root["change_list"].push_back(change_name(s.model->config, change));
-    if (s.written && !s.complete) root["writing"] = s.step;
-    if (s.written && s.complete)
+    if (s.is_writing())
+        root["writing"] = s.step;
+    else if (s.written)
         root["written"] = {{"labels", s.written->labels},
                            {"text", s.written->text},
                            {"step", s.step},

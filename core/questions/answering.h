@@ -101,6 +101,8 @@ struct SentenceResult {
     size_t bytes_read = 0, second_read = 0;  // of both texts, up to the last token kept
     double milliseconds = 0;                 // tokenizing, forward pass, summaries
 
+    /// Whether the model is still writing what follows.
+    bool is_writing() const { return written && !complete; }
     const std::vector<std::string>& query_labels(int block) const {
         return labels[model->config.block(block).stack];
     }

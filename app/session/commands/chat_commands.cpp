@@ -93,8 +93,8 @@ Status let_answer(CommandContext& c, const std::string&) {
 
 const char* is_writing(const CommandContext& c) {
     if (const char* why = chats(c)) return why;
-    return c.sentence() && c.sentence()->written && !c.sentence()->complete ? nullptr
-                                                                            : "No answer is being written.";
+    if (!c.session.document.text.empty()) return "Send the message first.";
+    return c.sentence() && c.sentence()->is_writing() ? nullptr : "No answer is being written.";
 }
 
 /// Ends an answer where it stands: kept, it is no longer awaited.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "questions/answering.h"
@@ -44,6 +45,13 @@ struct WorkRequest {
     bool drop_sink = false;          // hides the first token in the head's heat map and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;
+    /// Whether another request reads the same text, in the same way.
+    bool reads_as(const WorkRequest& other) const {
+        const auto read = [](const WorkRequest& r) {
+            return std::tie(r.text, r.chat, r.second, r.intervention, r.generation);
+        };
+        return read(*this) == read(other);
+    }
 };
 
 /// The worker's answer: results and errors. Shared with the window.

@@ -35,10 +35,8 @@ bool changes_something(const WorkRequest& r) {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool everything = request.text != last.text || request.chat != last.chat ||
-                            request.picture != last.picture || request.second != last.second ||
-                            request.intervention != last.intervention ||
-                            request.generation != last.generation || request.model_path != last.model_path ||
+    const bool everything = !request.reads_as(last) || request.picture != last.picture ||
+                            request.model_path != last.model_path ||
                             request.model_attempt != last.model_attempt || request.other != last.other ||
                             (request.asked_of != last.asked_of && changes_something(request));
     const Supersedes supersedes = everything                            ? Supersedes::everything

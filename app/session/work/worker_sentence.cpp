@@ -30,11 +30,6 @@ std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span>
             byte_of_code_point(r.second, second)};
 }
 
-bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
-    return a.text == b.text && a.chat == b.chat && a.second == b.second && a.intervention == b.intervention &&
-           a.generation == b.generation;
-}
-
 /// The part of a request that determines the sentence.
 void note_request(SentenceResult& s, const WorkRequest& r) {
     s.text = r.text;
@@ -274,7 +269,7 @@ Status Worker::update_sentence(const WorkRequest& r) {
     const bool fresh = !s || !s->complete || s->model != model_ || s->text != r.text ||
                        s->chat_asked != r.chat || s->second != r.second ||
                        s->intervention != r.intervention || s->asked != r.generation;
-    if (refused_ && asks_for_the_same(*refused_, r)) return success();
+    if (refused_ && refused_->reads_as(r)) return success();
     refused_.reset();
     state_.failure.clear();
     if (!fresh) return success();

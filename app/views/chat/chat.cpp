@@ -101,14 +101,13 @@ void draw_turn_actions(Scene& s, Rect row, const Conversation& chat, int turn, b
     const std::string path = "chat/" + std::to_string(turn);
     const float y = row.y + 26;
     const bool last = turn + 1 == isize(chat.turns);
-    if (const SentenceResult& shown = *s.sentence(); last && shown.written && !shown.complete) {
-        if (ui.button("chat/stop", {row.right() - 112, row.y + 14, 96, size::row}, "Stop"))
-            s.send("stop answer");
+    const bool sent = last && s.session.document.text.empty();
+    const Rect button{row.right() - 112, row.y + 14, 96, size::row};
+    if (sent && s.sentence()->is_writing()) {
+        if (ui.button("chat/stop", button, "Stop")) s.send("stop answer");
         return;
     }
-    if (last && chat.answers && s.session.document.text.empty() && !s.sentence()->written &&
-        can_generate(s)) {
-        const Rect button{row.right() - 112, row.y + 14, 96, size::row};
+    if (sent && chat.answers && !s.sentence()->written && can_generate(s)) {
         if (ui.button("chat/generate", button, "Generate", Ui::Look::primary)) s.send("answer");
         return;
     }

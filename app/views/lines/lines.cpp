@@ -122,6 +122,16 @@ void draw_sink(Ui& ui, const LinesLayout& l) {
         "The sink of each head: a learned score beside those of the keys. Its weight goes to no token.");
 }
 
+/// Returns the lines between the tokens of two turns; a sink is of none.
+LayerLinks of_pair(LayerLinks links, const TurnPair& pair) {
+    for (auto& queries : links.of_head)
+        for (int q = 0; q < isize(queries); ++q)
+            std::erase_if(queries[q],
+                          [&](const Link& link) { return !pair.asks(q) || !pair.answers(link.key); });
+    links.sinks.clear();
+    return links;
+}
+
 /// Counts lines; those weaker than `faintest` are not drawn.
 struct LineCount {
     size_t all = 0;
@@ -134,13 +144,9 @@ struct LineCount {
 };
 
 void add_weights(const Scene& s, const LayerLinks& links, int query, std::vector<float>& out) {
-    const auto pair = chosen_turns(s);
-    if (pair && !pair->asks(query)) return;
     for (const int h : drawn_heads(s)) {
-        for (const Link& link : links.of_head[h][query])
-            if (!pair || pair->answers(link.key)) out.push_back(link.weight);
-        if (!pair && links.draws_sink(h, query, s.of<LayerHeads>().share))
-            out.push_back(links.sinks[h][query]);
+        for (const Link& link : links.of_head[h][query]) out.push_back(link.weight);
+        if (links.draws_sink(h, query, s.of<LayerHeads>().share)) out.push_back(links.sinks[h][query]);
     }
 }
 
@@ -175,8 +181,6 @@ float strength_of(LineLook look, float weight) {
 void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
                LineLook look, std::vector<LevelCurve>& out) {
     constexpr float kApart = 1.5f, kThinnest = 0.75f, kPerWeight = 6;
-    const auto pair = chosen_turns(s);
-    if (pair && !pair->asks(query)) return;
     const auto heads = drawn_heads(s);
     const float high = l.lines.y - gap::small, low = l.lines.bottom() + gap::small;
     for (int i = 0; i < isize(heads); ++i) {
@@ -188,11 +192,10 @@ void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, in
         };
         for (const Link& link : links.of_head[heads[i]][query]) {
             if (link.weight < faintest) break;  // sorted by weight
-            if (pair && !pair->answers(link.key)) continue;
             const bool to_focus = s.session.selection.hovered.key == link.key;
             add(between(l.y(link.key), high, low), link.weight, to_focus ? LineLook::highlighted : look);
         }
-        if (!pair && links.draws_sink(heads[i], query, s.of<LayerHeads>().share) &&
+        if (links.draws_sink(heads[i], query, s.of<LayerHeads>().share) &&
             links.sinks[heads[i]][query] >= faintest)
             add(l.sink.middle_y(), links.sinks[heads[i]][query], look);
     }
@@ -291,8 +294,11 @@ std::vector<Question> ask_lines(const Scene& s) {
 void draw_lines(Scene& s, Rect area) {
     Rect rest = area;
     draw_lines_toolbar(s, view_toolbar(s.ui, rest));
-    const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
-    if (!links) return;
+    const LayerLinks* found = s.answer->picture ? shown_links(s) : nullptr;
+    if (!found) return;
+    const auto pair = chosen_turns(s);
+    const LayerLinks between_turns = pair ? of_pair(*found, *pair) : LayerLinks();
+    const LayerLinks* links = pair ? &between_turns : found;
     const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
                foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
     const Rect sink = take_top(rest, links->sinks.empty() ? 0 : kSinkRow);

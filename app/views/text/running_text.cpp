@@ -165,7 +165,8 @@ std::string about_text(const Scene& s, const TextLayout& l) {
 /// Names the strongest keys above and below what is seen; a click scrolls to one.
 void mark_unseen(Scene& s, const TextLayout& l, int query, Rect above, Rect below) {
     const auto [first, last] = tokens_in_sight(l, *l.keys);
-    const auto weight = [&](int key) { return s.weight(query, key); };
+    const auto pair = chosen_turns(s);
+    const auto weight = [&](int key) { return pair && !pair->answers(key) ? 0 : s.weight(query, key); };
     for (const auto& [line, arrow, begin, end] :
          {std::tuple{above, "↑", 0, first}, std::tuple{below, "↓", last, s.keys()}}) {
         const int chosen = draw_unseen(s, line, arrow, strongest_keys(weight, begin, end));
