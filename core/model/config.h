@@ -49,6 +49,14 @@ struct LayerEmbeddingSpec {
     Activation activation = Activation::gelu_tanh;
 };
 
+/// Describes streams that a stack carries side by side (AltUp; model/streams.h): its layers read and write
+/// one of them, and the others follow.
+struct StreamsSpec {
+    bool operator==(const StreamsSpec&) const = default;
+    int count = 4, active = 0;  // active: the one that layers read and write
+    bool scaled = true;         // embeddings of layers read it times learned numbers
+};
+
 /// Describes one layer: attention, a second block if it has one, then the MLP, each added to the residual
 /// stream.
 struct LayerSpec {
@@ -67,7 +75,8 @@ struct LayerSpec {
     std::optional<ConvolutionSpec> convolution;   // of the layer's input, added to its output and normed
     std::optional<LayerEmbeddingSpec> embedding;  // added after the MLP
     bool output_scale = false;                    // the layer's output times a learned number (Gemma 4)
-    int group = -1;  // layers of one group share their weights (ALBERT); −1: has its own
+    int laurel_rank = 0;  // of a product beside attention (LAuReL; model/laurel.h); 0: none
+    int group = -1;       // layers of one group share their weights (ALBERT); −1: has its own
 
     bool norms_input() const { return norms == NormPlace::before || norms == NormPlace::both; }
     bool norms_output() const { return norms == NormPlace::output || norms == NormPlace::both; }
@@ -90,6 +99,7 @@ struct StackConfig {
     std::vector<int> attention_at = {}, mlp_at = {};
     std::vector<int> skipped;   // layers of its files that a text alone passes by (Mllama's read an image)
     bool norms_tokens = false;  // the norm of the embeddings stands before their positions (Blenderbot)
+    std::optional<StreamsSpec> streams;  // none: the residual stream alone
 
     int depth() const { return isize(layers); }
     /// Returns whether a layer has the weights of one before it.
@@ -289,6 +299,9 @@ struct ModelConfig {
     /// Returns whether a norm stands in the residual stream itself (post-norm), so that parts of it do not
     /// add up to the logits.
     bool norms_sums() const;
+    /// Returns whether streams run beside the one that layers read (StreamsSpec), so that what is added to
+    /// that one is not what remains of it.
+    bool has_streams() const;
     int head_count() const { return block_table.head_count(); }
     int head_index(AttentionHead head) const { return block_table.index(head); }
     AttentionHead head_at(int index) const { return block_table.head(index); }

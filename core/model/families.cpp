@@ -71,6 +71,8 @@ const Family* const kFamilies[] = {
     &kMinistral,
     &kGemma3Text,
     &kGemma3,
+    &kGemma3nText,
+    &kGemma3n,
     &kGemma4Text,
     &kGemma4,
     &kVaultGemma,

@@ -36,7 +36,7 @@ std::string gguf_list();
 
 // One file per family, or per group of families with the same layers, defines these rows.
 extern const Family kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma, kGemma2, kPhi, kOpt, kBloom;
-extern const Family kGemma4Text, kGemma4;
+extern const Family kGemma4Text, kGemma4, kGemma3nText, kGemma3n;
 extern const Family kGemma3Text, kGemma3, kVaultGemma, kOlmo2, kOlmo3, kExaone4, kGranite, kHyperClovaX;
 extern const Family kSmolLm3, kSeedOss, kInternLm3, kIQuestCoder, kArcee, kGlm, kGlm4, kHelium, kErnie45;
 extern const Family kPhi3, kMinistral, kMinistral3, kCwm, kCohere, kCohere2, kHunyuan, kNanochat;

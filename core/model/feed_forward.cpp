@@ -5,6 +5,7 @@
 #include "model/experts.h"
 #include "model/forward.h"
 #include "model/pass.h"
+#include "model/sparse_gate.h"
 
 namespace headlight {
 
@@ -41,6 +42,7 @@ Matrix feed_forward_rows(const StackRun& p, const MlpSpec& spec, const LayerWeig
                 activate(hidden.row(i).transpose().array());
                 continue;
             }
+            if (spec.sparsity > 0) cut_gate(spec.sparsity, gate.row(i).transpose().array());
             activate(gate.row(i).transpose().array());
             hidden.row(i).array() *= gate.row(i).array();
         }

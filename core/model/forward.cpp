@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "model/batch.h"
 #include "model/layer_embedding.h"
+#include "model/streams.h"
 
 namespace headlight {
 
@@ -38,13 +39,19 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
         if (p.layers_past != l) continue;
         HEADLIGHT_CHECK(l == 0 || p.source.rows() == 0);
         if (l) p.out->layers.assign(p.past->layers.begin(), p.past->layers.begin() + l);
-        Matrix entering = l ? p.past->layers[l]->entering().all() : p.embeddings ? *p.embeddings : embed(p);
+        const bool streams = p.stack.streams.has_value();
+        Matrix entering;
+        if (l)
+            entering = (streams ? p.past->layers[l]->streams : p.past->layers[l]->entering()).all();
+        else
+            entering = p.embeddings ? *p.embeddings : embed(p);
         check_finite(p, -1, "embeddings", all_finite(entering));
         if (l)
             p.out->layer_embeddings = p.past->layer_embeddings;
         else if (p.weights.layer_table)
             p.out->layer_embeddings = append_rows(p.n_past ? &p.past->layer_embeddings : nullptr, p.n_past,
                                                   layer_embeddings(p, entering));
+        if (l == 0 && streams) entering = enter_streams(p, entering);
         b.passes.push_back({p, RopeTables(p), resid.rows(), entering.rows()});
         append_below(resid, std::move(entering));
         if (p.source.rows()) append_below(b.sources, p.source);
@@ -57,8 +64,20 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
     }
 }
 
+/// Keeps the streams of each pass as the last layer leaves them; returns what is left of them.
+Matrix leave_streams_of_passes(const Batch& b, Matrix streams) {
+    Matrix left = leave_streams(b, streams);
+    std::vector<Matrix> own = b.split_by_pass(std::move(streams));
+    for (size_t i = 0; i < own.size(); ++i) {
+        const Pass& p = b.passes[i].pass;
+        p.out->streams = append_rows(p.n_past ? &p.past->streams : nullptr, p.n_past, std::move(own[i]));
+    }
+    return left;
+}
+
 /// Stores the last layer's output and its final norm.
 void leave_stack(const Batch& b, Matrix resid) {
+    if (b.stack.streams) resid = leave_streams_of_passes(b, std::move(resid));
     Matrix normalized = b.weights.final_norm ? b.norm(b.weights.final_norm, resid) : resid;
     check_finite(b, -1, "final norm's outputs", all_finite(normalized));
     std::vector<Matrix> normal = b.split_by_pass(std::move(normalized)),
@@ -159,6 +178,11 @@ Eigen::Map<const Eigen::RowVectorXf> LayerActivations::entering_row(Index row) c
     const auto found = std::lower_bound(replaced.at.begin(), replaced.at.end(), row);
     if (found == replaced.at.end() || *found != row) return resid_pre.row(row);
     return {replaced.rows.row(found - replaced.at.begin()).data(), replaced.rows.cols()};
+}
+
+Rows StackActivations::embeddings() const {
+    const LayerActivations& first = *layers.front();
+    return first.streams.size() ? first.streams.columns(0, first.resid_pre.cols()) : first.entering();
 }
 
 LayerRules LayerActivations::rules() const { return {self.rule, second.rule, changed}; }

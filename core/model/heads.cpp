@@ -115,7 +115,7 @@ double ModelConfig::products(int stack, int layers) const {
         const LayerSpec& layer = stacks[stack].layers[l];
         out += attention_products(layer.attention, d_model) +
                (layer.second ? attention_products(*layer.second, d_model) : 0.0) +
-               (layer.embedding ? 3.0 * layer.embedding->width : 0.0) +
+               (layer.embedding ? 3.0 * layer.embedding->width : 0.0) + 2.0 * layer.laurel_rank +
                (layer.mlp.gated ? 3.0 : 2.0) *
                    (layer.mlp.width +
                     (layer.mlp.experts ? double(layer.mlp.experts->used) * layer.mlp.experts->width : 0.0));
@@ -133,6 +133,11 @@ bool ModelConfig::norms_sums() const {
         return std::any_of(stack.layers.begin(), stack.layers.end(),
                            [](const LayerSpec& layer) { return layer.norms_sum(); });
     });
+}
+
+bool ModelConfig::has_streams() const {
+    return std::any_of(stacks.begin(), stacks.end(),
+                       [](const StackConfig& stack) { return stack.streams.has_value(); });
 }
 
 bool ModelConfig::positions_depend_on_length(int tokens) const {

@@ -7,12 +7,14 @@
 #include "base/check.h"
 #include "model/batch.h"
 #include "model/convolution.h"
+#include "model/laurel.h"
 #include "model/layer_embedding.h"
 #include "model/mixers/attention_gate.h"
 #include "model/mixers/latent.h"
 #include "model/mixers/mixing.h"
 #include "model/mixers/recurrence.h"
 #include "model/qk_norm.h"
+#include "model/streams.h"
 
 namespace headlight {
 
@@ -317,19 +319,23 @@ Matrix new_layer_embeddings(const Batch& b, int l) {
     return out;
 }
 
-}  // namespace
+/// Takes the stream as it enters a layer: keeps it as computed where the user's rows replace it.
+void take_input(const Batch& b, int l, Matrix& resid) {
+    keep_replaced(b, l, resid);
+    b.replace_rows(
+        l, resid, [](const LayerRules& rules) -> auto& { return rules.changed.resid_pre; });
+}
 
-Matrix run_layer(const Batch& b, int l, Matrix resid) {
+/// Runs attention, the second block and the MLP on the stream that they read.
+Matrix run_blocks(const Batch& b, int l, const Matrix& resid) {
     const LayerSpec& spec = b.stack.layers[l];
     const LayerWeights& w = b.weights.layers[l];
     const bool after = spec.norms_sum();
     const auto self_attention = [&](const Matrix& x) { return attend_self(b, BlockRun::first(b, l), x); };
     const auto mlp = [&](const Matrix& x) { return run_mlp(b, l, x); };
 
-    keep_replaced(b, l, resid);
-    b.replace_rows(
-        l, resid, [](const LayerRules& rules) -> auto& { return rules.changed.resid_pre; });
     Matrix mid = add_block(b, after, w.self.norm, resid, resid, self_attention);
+    if (spec.laurel_rank) mid = with_laurel(b, l, resid, std::move(mid));
     if (spec.second) mid = add_second(b, l, resid, std::move(mid));
     const Matrix& mlp_reads = spec.parallel ? resid : mid;
     Matrix post = add_block(b, after, w.mlp_norm, mlp_reads, mid, mlp);
@@ -340,11 +346,42 @@ Matrix run_layer(const Batch& b, int l, Matrix resid) {
             auto own = post.middleRows(p.first, p.rows);
             own = add_convolution(b, l, resid.middleRows(p.first, p.rows), own);
         }
-    if (spec.embedding) post += layer_embedding_output(b, l, post, new_layer_embeddings(b, l));
-    if (w.output_scale) post *= *w.output_scale;
-    check_finite(b, l, "outputs", all_finite(post));
+    return post;
+}
+
+void keep_input(const Batch& b, int l, Matrix resid) {
     append_to_passes(
         b, l, std::move(resid), [](auto& layer) -> auto& { return layer.resid_pre; });
+}
+
+/// Runs a layer of several streams: predicts them, computes with the active one, corrects all by the result.
+Matrix run_streams(const Batch& b, int l, Matrix streams) {
+    Matrix out = predict_streams(b, l, streams);
+    Matrix resid = active_stream(b, out);
+    take_input(b, l, resid);
+    active_stream(b, out) = resid;
+    const Matrix left = run_blocks(b, l, resid);
+    correct_streams(b, l, left, out);
+    const Matrix reads = read_by_embedding(b, l, out);
+    add_beside(b, layer_embedding_output(b, l, reads, new_layer_embeddings(b, l)), out);
+    check_finite(b, l, "outputs", all_finite(out));
+    append_to_passes(
+        b, l, std::move(streams), [](auto& layer) -> auto& { return layer.streams; });
+    keep_input(b, l, std::move(resid));
+    return out;
+}
+
+}  // namespace
+
+Matrix run_layer(const Batch& b, int l, Matrix resid) {
+    if (b.stack.streams) return run_streams(b, l, std::move(resid));
+    const LayerWeights& w = b.weights.layers[l];
+    take_input(b, l, resid);
+    Matrix post = run_blocks(b, l, resid);
+    if (b.stack.layers[l].embedding) post += layer_embedding_output(b, l, post, new_layer_embeddings(b, l));
+    if (w.output_scale) post *= *w.output_scale;
+    check_finite(b, l, "outputs", all_finite(post));
+    keep_input(b, l, std::move(resid));
     return post;
 }
 

@@ -32,8 +32,10 @@ Matrix layer_embeddings(const Pass& p, ConstMatrixRef embeddings) {
     const Eigen::Map<const Matrix> by_layer(all.data(), all.size() / width, width);
     const Matrix normal = p.norm(p.weights.layer_project_norm, by_layer);
     Matrix out(all.rows(), all.cols());
-    for (Index i = 0; i < out.rows(); ++i)
-        table.read(p.input.ids[size_t(p.n_past + i)], 0, out.cols(), out.row(i).data());
+    for (Index i = 0; i < out.rows(); ++i) {
+        const int id = p.input.ids[size_t(p.n_past + i)];
+        table.read(id < table.out ? id : 0, 0, out.cols(), out.row(i).data());
+    }
     const Eigen::Map<const Matrix> projected(normal.data(), all.rows(), all.cols());
     return (projected + out * std::sqrt(float(width))) * float(M_SQRT1_2);
 }
@@ -51,8 +53,9 @@ Matrix layer_embedding_output(const StackRun& run, int layer, ConstMatrixRef x, 
     return run.norm(w.norm, project(run.pool, hidden, w.out));
 }
 
-Matrix layer_embedding_vjp(const StackRun& run, int layer, const StackActivations& activations,
-                           const Matrix& x, Matrix& gradient, const GradientRows& rows) {
+LayerEmbeddingGradients layer_embedding_vjp(const StackRun& run, int layer,
+                                            const StackActivations& activations, const Matrix& x,
+                                            const Matrix& gradient, const GradientRows& rows) {
     const LayerEmbeddingWeights& w = run.weights.layers[layer].embedding;
     const ActivationRow& activation = activation_row(embedding_spec(run, layer).activation);
     const Matrix p = layer_embedding(run, layer, activations).all();
@@ -68,15 +71,12 @@ Matrix layer_embedding_vjp(const StackRun& run, int layer, const StackActivation
         by_gate.row(i).array() *= p.row(token).array() * slope.row(token).array();
         by_p.row(i).array() *= active.row(token).array();
     }
-    gradient += linear_vjp(run.pool, by_gate, w.gate);
     const Linear project_to = run.weights.layer_project.columns(layer * p.cols(), p.cols());
     const float scale = projection_scale(run.config());
-    const Matrix projected = project(run.pool, activations.layers[0]->entering().all(), project_to) * scale;
-    return linear_vjp(run.pool,
-                      norm_vjp(run.config(), run.weights.layer_project_norm, projected, by_p, rows.token_of(),
-                               run.pool),
-                      project_to) *
-           scale;
+    const Matrix projected = project(run.pool, activations.embeddings().all(), project_to) * scale;
+    const Matrix by_projected =
+        norm_vjp(run.config(), run.weights.layer_project_norm, projected, by_p, rows.token_of(), run.pool);
+    return {linear_vjp(run.pool, by_gate, w.gate), linear_vjp(run.pool, by_projected, project_to) * scale};
 }
 
 }  // namespace headlight

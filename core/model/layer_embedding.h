@@ -8,7 +8,8 @@
 
 namespace headlight {
 
-/// [rows, layers · width]: p of all layers for the new tokens of a pass, given their embeddings.
+/// [rows, layers · width]: p of all layers for the new tokens of a pass, given their embeddings. Tokens
+/// behind the last row of T read row 0 (Gemma 3n).
 Matrix layer_embeddings(const Pass& pass, ConstMatrixRef embeddings);
 
 /// [n, width]: p of one layer.
@@ -17,9 +18,13 @@ Rows layer_embedding(const StackRun& run, int layer, const StackActivations& act
 /// [rows, d_model]: what the layer adds to these rows x, given its p of them.
 Matrix layer_embedding_output(const StackRun& run, int layer, ConstMatrixRef x, ConstMatrixRef p);
 
-/// Maps the gradient by x plus that output, in place, to the one by x[n, d_model]. Returns the one by the
-/// embeddings E, in the same rows.
-Matrix layer_embedding_vjp(const StackRun& run, int layer, const StackActivations& activations,
-                           const Matrix& x, Matrix& gradient, const GradientRows& rows);
+/// Holds gradients by x and by the embeddings E, in the same rows.
+struct LayerEmbeddingGradients {
+    Matrix x, embeddings;  // [rows, d_model]
+};
+/// Maps the gradient by that output to those by x[n, d_model] and E.
+LayerEmbeddingGradients layer_embedding_vjp(const StackRun& run, int layer,
+                                            const StackActivations& activations, const Matrix& x,
+                                            const Matrix& gradient, const GradientRows& rows);
 
 }  // namespace headlight

@@ -51,6 +51,9 @@ struct MlpSpec {
     bool in_bias = true;  // false: only the output has a bias (GTE)
     bool has_in_bias() const { return bias && in_bias; }
     float gate_times = 1, output_times = 1;  // by which these are multiplied, with their biases (Falcon-H1)
+    /// About this share of each token's gate is cut to 0 before the activation (Gemma 3n;
+    /// model/sparse_gate.h); 0: none.
+    float sparsity = 0;
     bool none() const { return width == 0 && !experts; }  // a layer of attention alone (Mamba-2)
     std::optional<ExpertsSpec> experts;
 };

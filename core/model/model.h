@@ -97,6 +97,22 @@ struct LayerEmbeddingWeights {
     Norm norm;    // [d_model]
 };
 
+/// Holds what moves the streams around a layer (model/streams.h).
+struct StreamsWeights {
+    Norm router_norm;              // [d_model]
+    Linear router;                 // d_model → streams
+    Linear predict;                // streams → streams · streams
+    Linear correct;                // streams → streams
+    const float* scale = nullptr;  // [d_model]
+};
+
+/// Holds the product beside a layer's attention (model/laurel.h).
+struct LaurelWeights {
+    Linear down;  // d_model → rank
+    Linear up;    // rank → d_model
+    Norm norm;    // [d_model]
+};
+
 /// Points to the parameters of xIELU in one layer (model/activation.h); null: another activation.
 struct XieluWeights {
     const float *positive = nullptr, *negative = nullptr;  // [1], before softplus
@@ -119,6 +135,8 @@ struct LayerWeights {
     Linear convolution;     // kernel · d_model → d_model, of the rows around each
     Norm convolution_norm;  // [d_model]
     LayerEmbeddingWeights embedding;
+    StreamsWeights streams;
+    LaurelWeights laurel;
     const float* output_scale = nullptr;  // [1]
     float scale() const { return output_scale ? *output_scale : 1; }
 };
@@ -134,6 +152,8 @@ struct StackWeights {
     Linear layer_table;         // [vocab, layers · width]: vectors of each layer (LayerEmbeddingSpec)
     Linear layer_project;       // d_model → layers · width
     Norm layer_project_norm;    // [width]
+    Linear streams_enter;       // d_model → (streams − 1) · d_model, of the embeddings
+    Linear streams_leave;       // likewise; its part of a stream reads that stream
     std::vector<LayerWeights> layers;
     Norm final_norm;  // [d_model]
 };
@@ -164,9 +184,11 @@ struct AttentionActivations {
 struct LayerActivations {
     Rows resid_pre;         // [n, d_model], as the layer reads it, patched rows included
     ReplacedRows replaced;  // rows of resid_pre as computed, where the user replaced them
+    Rows streams;           // [n, streams · d_model], as they enter the layer; empty: resid_pre alone does
     AttentionActivations self, second;
     LayerChanges changed;
-    Rows entering() const;  // [n, d_model]: the previous layer's output, or the embeddings
+    Rows entering() const;  // [n, d_model]: the previous layer's output, or the embeddings; of streams the
+                            // active one, as predicted
     Eigen::Map<const Eigen::RowVectorXf> entering_row(Index row) const;
     LayerRules rules() const;
 };
@@ -174,9 +196,12 @@ struct LayerActivations {
 struct StackActivations {
     std::vector<std::shared_ptr<const LayerActivations>>
         layers;             // shared with passes that differ only in later layers
-    Rows resid_final;       // [n, d_model], resid_post of the last layer
+    Rows streams;           // [n, streams · d_model], as the last layer leaves them; empty: one stream
+    Rows resid_final;       // [n, d_model], resid_post of the last layer; of streams their mean
     Rows normalized;        // [n, d_model], after the final norm; resid_final if there is none
     Rows layer_embeddings;  // [n, layers · width], what each layer reads of its own; empty: nothing
+    /// [n, d_model]: the embeddings of tokens, with their positions.
+    Rows embeddings() const;
 };
 
 struct Activations {

@@ -8,7 +8,9 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/interventions/rules.h"
+#include "model/laurel.h"
 #include "model/mixers/attention_gate.h"
+#include "model/streams.h"
 #include "trace/reuse.h"
 
 namespace headlight {
@@ -103,7 +105,10 @@ Rows Trace::resid_post(int index, int layer) const {
     const int next = layer + 1;
     const StackActivations& s = stack(index);
     HEADLIGHT_CHECK(layer >= 0 && next <= isize(s.layers));
-    return next < isize(s.layers) ? s.layers[next]->entering() : s.resid_final;
+    const bool last = next == isize(s.layers);
+    if (const StackConfig& of = config().stacks[index]; of.streams)
+        return active_stream(config(), of, last ? s.streams : s.layers[next]->streams);
+    return last ? s.resid_final : s.layers[next]->entering();
 }
 
 Matrix Trace::resid_mid(int index, int layer, ThreadPool& pool) const {
@@ -115,6 +120,11 @@ Matrix Trace::resid_mid(int index, int layer, int first, int rows, ThreadPool& p
     Matrix mid = resid_before(last, pool).middleRows(first, rows) + attn_out(last, first, rows, pool);
     if (config().block(last).kind == AttentionKind::beside)
         mid += attn_out(config().blocks_of(index, layer).front(), first, rows, pool);
+    if (config().layer_of(last).laurel_rank) {
+        const StackRun run{*model, config().stacks[index], model->weights.stacks[index], pool};
+        const Matrix pre = stack(index).layers[layer]->resid_pre.middleRows(first, rows);
+        return with_laurel(run, layer, pre, std::move(mid));
+    }
     const Norm& norm = weights(last).norm;
     return config().layer_of(last).norms_sum() && norm ? apply_norm(config(), norm, mid, pool) : mid;
 }
@@ -271,9 +281,10 @@ int passes_together(const Trace& trace, int count) {
     constexpr int64_t kBytes = 128 << 20;
     Index floats = 1;
     for (const auto& stack : trace.activations.stacks) {
-        floats += stack->resid_final.size() + stack->normalized.size() + stack->layer_embeddings.size();
+        floats += stack->streams.size() + stack->resid_final.size() + stack->normalized.size() +
+                  stack->layer_embeddings.size();
         for (const auto& layer : stack->layers) {
-            floats += layer->resid_pre.size();
+            floats += layer->resid_pre.size() + layer->streams.size();
             for (const AttentionActivations* a : {&layer->self, &layer->second})
                 floats += a->q.size() + a->k.size() + a->v.size() + a->gate.size();
         }

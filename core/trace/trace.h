@@ -66,7 +66,8 @@ struct Trace {
     Matrix pattern_rows(int block, int head, int first, int rows) const;
     /// [queries, keys], before mask and temperature.
     Matrix scores(int block, int head) const;
-    /// [n, d_model], the residual stream after a layer; the next one's resid_pre except in replaced rows.
+    /// [n, d_model], the residual stream after a layer; the next one's resid_pre except in replaced rows. Of
+    /// streams (StreamsSpec) the active one as the layer leaves it, from which the next one predicts its own.
     Rows resid_post(int stack, int layer) const;
     /// [n, d_model], the residual stream before a layer's MLP; in parallel models after attention.
     Matrix resid_mid(int stack, int layer, ThreadPool& pool) const;

@@ -57,7 +57,7 @@ std::vector<Matrix> embeddings_of(const Trace& trace) {
     std::vector<Matrix> out;
     for (const auto& stack : trace.activations.stacks) {
         // without patched rows: the rules patch them again
-        out.push_back(stack->layers.front()->entering().all());
+        out.push_back(stack->embeddings().all());
     }
     return out;
 }

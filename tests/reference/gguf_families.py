@@ -31,6 +31,7 @@ from safetensors.numpy import load_file, save_file
 # Family: GGUF's name.
 ARCHITECTURES = {
     "gemma3_text": "gemma3",
+    "gemma3n_text": "gemma3n",
     "gemma4_text": "gemma4",
     "olmo2": "olmo2",
     "olmo3": "olmo2",
@@ -109,6 +110,11 @@ MADE = {
     "deepseek_v3": {"attention_bias": False},
     "modernbert": {"norm_bias": False, "attention_bias": False, "mlp_bias": False},
     "gemma3_text": {"use_bidirectional_attention": False},
+    "gemma3n_text": {
+        "attention_bias": False,
+        "altup_correct_scale": True,
+        "hidden_activation": "gelu_pytorch_tanh",
+    },
     "gemma4_text": {"use_bidirectional_attention": None, "attention_bias": False},
     "llama4_text": {
         "no_rope_layers": [1, 1, 1, 0],
@@ -220,6 +226,8 @@ def simplify(config, d):
         config["dense_act_fn"] = "gelu_new" if config["is_gated_act"] else "relu"
         config["relative_attention_max_distance"] = 128
         config.pop("scale_decoder_outputs", None)
+    if config["model_type"] == "gemma3n_text":
+        rope["sliding_attention"]["rope_theta"] = 10000.0
     if config["model_type"] == "olmo3":
         rope["sliding_attention"]["rope_theta"] = full["rope_theta"]
 

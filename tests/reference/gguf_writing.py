@@ -6,6 +6,7 @@ import gguf
 import numpy as np
 from gguf_mixers import MIXERS, OTHERWISE, add_mixer, mixer_tensors
 from gguf_models import turned
+from gguf_streams import add_streams, stream_tensors
 
 TURNED = ("granite", "smollm3", "arcee", "olmo", "mixtral", "granitemoe", "granitemoeshared")
 TURNED += ("granitemoehybrid",)
@@ -314,6 +315,9 @@ def write(path, name, config, tensors, d):
     add_routing(w, config, d)
     if config["model_type"] == "gemma4_text":
         add_gemma4(w, config)
+    if config["model_type"] == "gemma3n_text":
+        add_streams(w, config)
+        tensors = stream_tensors(tensors)
     if config["model_type"] in MIXERS:
         add_mixer(w, config)
     if config["model_type"] != "gemma4_text":

@@ -39,7 +39,7 @@ KINDS = ",".join(
     qwen3_next qwen3_5_text olmo_hybrid bamba granitemoehybrid mamba2 nemotron_h mamba
     falcon_mamba jamba falcon_h1
     mixtral qwen2_moe qwen3_moe olmoe glm4_moe dots1 minimax_m2 olmo2 exaone4 cohere granite
-    gemma4_text hunyuan_v1_dense ministral3 nanochat arcee deepseek_v2 minicpm3 lfm2
+    gemma3n_text gemma4_text hunyuan_v1_dense ministral3 nanochat arcee deepseek_v2 minicpm3 lfm2
 """.split()
 )
 

@@ -1,7 +1,9 @@
-"""Random small configurations of Gemma 4, for random_families.py."""
+"""Random small configurations of Gemma 3n and 4, for random_families.py."""
 
+import torch
 import transformers
 from random_draw import llama_like
+from transformers.models.gemma3n import modeling_gemma3n
 
 
 def ropes(d):
@@ -76,3 +78,70 @@ def make_gemma4(d):
     )
     config = transformers.Gemma4Config(text_config=text, vision_config=vision)
     return config, transformers.Gemma4ForConditionalGeneration
+
+
+def make_gemma3n_text(d):
+    layers, streams = d.choice([4, 5, 6]), d.choice([2, 3, 4])
+    widths, cut = d.choice([96, 128, 160]), d.choice([[0.0], [0.3, 0.5, 0.9, 0.95]])
+    full = d.rope(1e6)
+    if full["rope_type"] == "dynamic":
+        full["rope_type"] = "linear"
+    return llama_like(
+        d,
+        transformers.Gemma3nTextConfig,
+        transformers.Gemma3nForCausalLM,
+        hidden_size=40,
+        num_attention_heads=4,
+        num_key_value_heads=d.choice([1, 2, 4]),
+        head_dim=d.choice([8, 10]),
+        intermediate_size=d.choice([widths, [widths + 4 * i for i in range(layers)]]),
+        activation_sparsity_pattern=[d.choice(cut) for _ in range(layers)],
+        num_hidden_layers=layers,
+        layer_types=layer_types(d, layers),
+        rope_parameters={
+            "full_attention": full,
+            "sliding_attention": {"rope_type": "default", "rope_theta": 900.0},
+        },
+        sliding_window=d.window(4, 9),
+        final_logit_softcapping=d.choice([5.0, 30.0]),
+        hidden_activation=d.choice(["gelu_pytorch_tanh", "silu"]),
+        attention_bias=d.flag(),
+        num_kv_shared_layers=d.choice([0, 1, layers - 2]),
+        hidden_size_per_layer_input=d.choice([6, 9]),
+        vocab_size_per_layer_input=d.choice([50, 130, 140]),
+        altup_num_inputs=streams,
+        altup_active_idx=d.choice([0, 0, streams - 1]),
+        altup_correct_scale=d.flag(),
+        laurel_rank=d.choice([3, 8]),
+    )
+
+
+class Gemma3nWithoutTimm(transformers.Gemma3nForConditionalGeneration):
+    """The whole model, with a matrix for its vision tower, which another package makes."""
+
+    def __init__(self, config):
+        made = modeling_gemma3n.AutoModel.from_config
+        modeling_gemma3n.AutoModel.from_config = lambda of: (
+            torch.nn.Linear(2, 2) if of is config.vision_config else made(of)
+        )
+        try:
+            super().__init__(config)
+        finally:
+            modeling_gemma3n.AutoModel.from_config = made
+
+
+def make_gemma3n(d):
+    text, _ = make_gemma3n_text(d)
+    vision = dict(hidden_size=24, vocab_offset=200, vocab_size=3)
+    audio = dict(
+        hidden_size=24,
+        vocab_offset=203,
+        vocab_size=3,
+        input_feat_size=16,
+        sscp_conv_channel_size=[4, 4],
+        conf_num_attention_heads=2,
+        conf_num_hidden_layers=1,
+    )
+    config = transformers.Gemma3nConfig(text_config=text, vision_config=vision, audio_config=audio)
+    config.tie_word_embeddings = text.tie_word_embeddings
+    return config, Gemma3nWithoutTimm

@@ -23,7 +23,7 @@ ONE_HEAD = (
     *"""
     trocr whisper emu3_text exaone mllama_text phi4_multimodal moshi fuyu got_ocr2 git
     gpt_neox_japanese apertus layoutlm tapas roc_bert led longt5 switch_transformers t5gemma
-    seamless_m4t seamless_m4t_v2 fsmt encoder_decoder mamba2 mamba falcon_mamba falcon_h1
+    seamless_m4t seamless_m4t_v2 fsmt gemma3n encoder_decoder mamba2 mamba falcon_mamba falcon_h1
 """.split(),
 )
 DINO = ("dinov2", "dinov2_registers")
@@ -106,4 +106,21 @@ CROSS_OUT = {
     "seamless_m4t": r"cross_attention$",
     "seamless_m4t_v2": r"cross_attention$",
     **dict.fromkeys(BART_LIKE, r"encoder_attn$"),
+}
+
+# Classes of a family's module that are no model of the same layers with another head.
+HALVES = {
+    **dict.fromkeys(BART_LIKE, "Decoder|Encoder|CausalLM"),
+    "t5": "Stack|Encoder|Token",
+    "mt5": "Stack|Encoder|Token",
+    "gemma3": "Text|CausalLM|Classification",
+    "gemma3_text": "Gemma3Model|Conditional|Gemma3ForSequence",
+    "umt5": "Stack|Encoder|Token",
+    "gemma3n_text": "Gemma3nModel|Conditional|Audio|Vision",
+    "gemma4": "Text|CausalLM|Audio|Vision",
+    "gemma4_text": "Gemma4Model|Conditional|Audio|Vision",
+    "aria_text": "^Aria(?!Text)",
+    "llama4_text": "^Llama4(?!Text|ForCausal)",
+    "qwen3_5_text": "^Qwen3_5(?!Text|ForCausal)",
+    "qwen3_5_moe_text": "^Qwen3_5Moe(?!Text|ForCausal)",
 }

@@ -32,16 +32,17 @@ import stored_otherwise
 import torch
 import transformers
 from expected_hybrids import expected_of_hybrid
+from expected_streams import STREAMS, expected_of_streams
 from random_families import Draw
 from random_hybrids import HYBRIDS, with_layers
 from random_kinds import (
     ATTN_OUT,
     BANDS,
-    BART_LIKE,
     BERT_LIKE,
     CROSS_OUT,
     DECODERS_ALONE,
     DINO,
+    HALVES,
     ONE_HEAD,
     WITHOUT_HEAD_DIM,
 )
@@ -52,6 +53,8 @@ TOLERANCE = {
     "_out": 1e-4,
     "hook_z": 1e-4,
     "resid_pre": 2e-4,
+    "resid_mid": 2e-4,
+    "resid_post": 2e-4,
     "hook_normalized": 1e-4,
     "logits": 1e-4,
 }
@@ -95,8 +98,10 @@ def randomize(model, generator):
                 p.copy_(noise * 1.0 / p[0].numel() ** 0.5)
                 if name.endswith("Attention.q.weight"):  # T5 does not scale its scores
                     p.div_(model.config.d_kv**0.5)
-            if name.endswith("q_norm.weight") and model.config.model_type.startswith("gemma4"):
-                p.div_(p.shape[0] ** 0.5)  # nor does Gemma 4
+            if name.endswith("q_norm.weight") and re.match("gemma(3n|4)", model.config.model_type):
+                p.div_(p.shape[0] ** 0.5)  # nor do Gemma 3n and 4
+            if name.endswith("altup.modality_router.weight"):  # whose scores are divided by this
+                p.mul_(p.shape[1])
         for name, b in model.named_buffers():
             if name.endswith(("final_logits_bias", "e_score_correction_bias")):
                 b.copy_(0.3 * torch.randn(b.shape, generator=generator))
@@ -132,6 +137,8 @@ def expected_of(kind, model, inputs):
     model.config._experts_implementation = "eager"  # others know no float64
     if kind in HYBRIDS:
         return expected_of_hybrid(model, inputs, watch)
+    if kind in STREAMS:
+        return expected_of_streams(model, inputs)
     watch(model, ATTN_OUT.get(kind, r"self_attn$"), added)
     watch(model, CROSS_OUT.get(kind), crossed)
     with torch.no_grad():
@@ -260,7 +267,7 @@ def compare(headlight, kind, seed, folder, long):
     inputs, options = inputs_of(kind, model, d, folder)
     want = expected_of(kind, model, inputs)
     out = folder / "trace.safetensors"
-    captured = ["--capture", "*"] if kind in HYBRIDS else []
+    captured = ["--capture", "*"] if kind in (*HYBRIDS, *STREAMS) else []
     again = lambda: traced(headlight, folder, out, *options, *captured)
     done = again()
     if not done.returncode and not long and (refused := run_with_unread(folder, d, again)):
@@ -289,8 +296,8 @@ def compare(headlight, kind, seed, folder, long):
             ours, theirs = (
                 float(np.abs(x.astype(np.float64) - exact[name]).max()) for x in (got[name], w)
             )
-            # a recurrence divides by lengths that may be small
-            limit = max(limit, 4 * theirs if kind in HYBRIDS else theirs)
+            # a recurrence, or a norm behind a cut gate, divides by lengths that may be small
+            limit = max(limit, 4 * theirs if kind in (*HYBRIDS, *STREAMS) else theirs)
             if not ours <= limit:
                 said = f"{name} is off by {error:.2e}, from float64 by {ours:.2e} (transformers' "
                 return f"{said}float32: {theirs:.2e})", error
@@ -305,20 +312,6 @@ def open_another_head(headlight, kind, d, folder):
     d.long = False
     config, head = getattr(random_families, "make_" + kind)(d)
     config._attn_implementation, module = "eager", importlib.import_module(head.__module__)
-    halves = {
-        **dict.fromkeys(BART_LIKE, "Decoder|Encoder|CausalLM"),
-        "t5": "Stack|Encoder|Token",
-        "mt5": "Stack|Encoder|Token",
-        "gemma3": "Text|CausalLM|Classification",
-        "gemma3_text": "Gemma3Model|Conditional|Gemma3ForSequence",
-        "umt5": "Stack|Encoder|Token",
-        "gemma4": "Text|CausalLM|Audio|Vision",
-        "gemma4_text": "Gemma4Model|Conditional|Audio|Vision",
-        "aria_text": "^Aria(?!Text)",
-        "llama4_text": "^Llama4(?!Text|ForCausal)",
-        "qwen3_5_text": "^Qwen3_5(?!Text|ForCausal)",
-        "qwen3_5_moe_text": "^Qwen3_5Moe(?!Text|ForCausal)",
-    }
     tasks = [
         name
         for name, made in vars(module).items()
@@ -326,7 +319,7 @@ def open_another_head(headlight, kind, d, folder):
         and issubclass(made, transformers.PreTrainedModel)
         and made.__module__ == module.__name__
         and not re.search("Pre[Tt]rained", name)
-        and not re.search(halves.get(kind, "Embeddings$|Layer$|Encoder$"), name)
+        and not re.search(HALVES.get(kind, "Embeddings$|Layer$|Encoder$"), name)
     ]
     task = d.choice(sorted(tasks))
     model = getattr(module, task)(config).eval()

@@ -9,7 +9,7 @@ import torch
 MID = {
     "gpt2": r"ln_2$",
     "bloom": r"post_attention_layernorm$",
-    **dict.fromkeys(("gemma2", "gemma4_text"), r"pre_feedforward_layernorm$"),
+    **dict.fromkeys(("gemma2", "gemma3n_text", "gemma4_text"), r"pre_feedforward_layernorm$"),
     "distilbert": r"\.ffn$",
     "albert": r"albert_layers\.\d+\.ffn$",
     "modernbert": r"mlp_norm$",
@@ -49,8 +49,10 @@ class Tape:
         if kind == "olmo_hybrid":  # only its attention is normed after it
             norm = {"full_attention": "mlp", "linear_attention": "post_attention_layernorm"}
             mid = "|".join(rf"layers\.{i}\.{norm[t]}$" for i, t in enumerate(config.layer_types))
-        if kind == "gemma4_text":  # whose layers read the embeddings beside the stream
+        if kind in ("gemma3n_text", "gemma4_text"):  # whose layers read the embeddings too
             self.part_embeddings(model)
+        if kind == "gemma3n_text":
+            self.watch_streams(model)
         for name, module in model.named_modules():
             stack = (
                 "decoder"
@@ -60,8 +62,10 @@ class Tape:
                 else "blocks"
             )
             parent = model.get_submodule(name.rpartition(".")[0]) if "." in name else None
-            if isinstance(parent, torch.nn.ModuleList) and re.search(
-                r"(Layer|Block)$", type(module).__name__
+            if (
+                kind != "gemma3n_text"
+                and isinstance(parent, torch.nn.ModuleList)
+                and re.search(r"(Layer|Block)$", type(module).__name__)
             ):
                 self.watch(module, f"{stack}.hook_resid_pre", f"{stack}.hook_resid_post")
             if mid and re.search(mid, name):
@@ -79,6 +83,23 @@ class Tape:
                 lambda m, args: (args[0].clone(), *args[1:])
             ),
         ]
+
+    def watch_streams(self, model):
+        """Part the active stream from the others, as each layer predicts it and as it leaves it."""
+        active = model.config.altup_active_idx
+
+        def apart(name, streams):
+            parts = list(streams.unbind(0))
+            parts[active] = parts[active].clone()
+            self.keep(name, parts[active])
+            return torch.stack(parts)
+
+        for layer in model.model.layers:
+            predict = layer.altup.predict
+            layer.altup.predict = lambda x, own=predict: apart("blocks.hook_resid_pre", own(x))
+            self.handles.append(
+                layer.register_forward_hook(lambda m, x, y: apart("blocks.hook_resid_post", y))
+            )
 
     def keep(self, name, tensor):
         if tensor.requires_grad:

@@ -198,6 +198,31 @@ def gemma4():
     ), transformers.Gemma4ForCausalLM
 
 
+def gemma3n():
+    """Three streams, the last of them active; the last two layers read keys of the first two."""
+    return transformers.Gemma3nTextConfig(
+        vocab_size=620,
+        vocab_size_per_layer_input=600,
+        hidden_size=40,
+        intermediate_size=[24, 28, 32, 24],
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+        sliding_window=4,
+        num_kv_shared_layers=2,
+        activation_sparsity_pattern=[0.9, 0.5, 0.0, 0.3],
+        hidden_size_per_layer_input=6,
+        altup_num_inputs=3,
+        altup_active_idx=2,
+        laurel_rank=5,
+        final_logit_softcapping=20.0,
+        max_position_embeddings=128,
+        tie_word_embeddings=True,
+    ), transformers.Gemma3nForCausalLM
+
+
 def esm():
     """A protein model with a contact head."""
     return transformers.EsmConfig(
@@ -216,8 +241,21 @@ def esm():
 
 MADE = {
     f.__name__: f
-    for f in (mixtral, qwen3_5_text, nemotron_h, jamba, falcon_h1, lfm2, gpt_oss, gemma4, esm)
+    for f in (
+        mixtral,
+        qwen3_5_text,
+        nemotron_h,
+        jamba,
+        falcon_h1,
+        lfm2,
+        gpt_oss,
+        gemma3n,
+        gemma4,
+        esm,
+    )
 }
+# Buffers that no file holds.
+COMPUTED = ("inv_freq", "embed_scale", "projection_scale", "input_scale")
 
 
 def make(name):
@@ -227,13 +265,15 @@ def make(name):
     generator = torch.Generator().manual_seed(23)
     with torch.no_grad():
         for key, p in [*model.named_parameters(), *model.named_buffers()]:
-            if key.endswith(("inv_freq", "embed_scale")):
+            if key.endswith(COMPUTED):
                 continue
             noise = torch.randn(p.shape, generator=generator)
             vector = p.ndim == 1
             width = p[0].numel() if p.ndim > 1 else 1
             scale = 0.2 if vector else 0.7 if "embed" in key else width**-0.5
             p.copy_(float(vector and key.endswith("weight")) + scale * noise)
+            if key.endswith("modality_router.weight"):  # whose scores are divided by this
+                p.mul_(width)
         if name == "esm":  # so that some residues touch and most do not
             regression = model.esm.contact_head.regression
             regression.weight.mul_(40 * regression.weight.norm() ** -1)
@@ -268,7 +308,8 @@ def make_folder(name):
     (out / "cases.json").write_text(json.dumps({"cases": [case]}, indent=1))
     model = type(model).from_pretrained(out, dtype=torch.float32, attn_implementation="eager")
     want = expected_of(model.config.model_type, model.eval(), {"input_ids": torch.tensor([ids])})
-    tensors = {f"case0/{k}": torch.tensor(v) for k, v in want.items() if "hook_z" not in k}
+    usual = {k: v for k, v in want.items() if not k.endswith(("hook_z", "resid_mid", "mlp_out"))}
+    tensors = {f"case0/{k}": torch.tensor(v) for k, v in usual.items()}
     if name == "esm":
         read = torch.tensor([ids])
         with torch.no_grad():

@@ -12,6 +12,8 @@ TEST_CASE("backward: zero rows are skipped, and the rest is the same") {
         {"gpt2", {"ablate:1.0:mean", "temperature:0.5"}},
         {"llama", {"mask:4-7>1-3@0.1", "unmask:2>7"}},
         {"gemma2", {}},
+        {"gemma3n", {}},
+        {"gemma3n", {"skip-attention:1", "skip-mlp:0", "mask:4-7>1-3@3.1"}},
         {"gemma4", {}},
         {"gemma4", {"skip-attention:1", "mask:4-7>1-3@3.1"}},
         {"phi", {"mask:0>0"}},

@@ -161,7 +161,7 @@ TEST_CASE("block chain: every stage of every family is its product, norm or sum"
     Errors errors;
     for (const char* name : {"albert", "bart", "bert",     "bloom", "distilbert", "electra", "gemma2",
                              "gemma4", "gpt2", "gpt_neox", "llama", "marian",     "mistral", "modernbert",
-                             "opt",    "phi",  "qwen2",    "qwen3", "roberta",    "t5"}) {
+                             "opt",    "phi",  "qwen2",    "qwen3", "roberta",    "t5",      "gemma3n"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
         const auto trace = any_trace(model, pool);

@@ -72,7 +72,7 @@ TEST_CASE("counts: the parts of every reference model sum to its file's paramete
          {"albert", "bart",         "bert",       "bloom", "distilbert", "electra",   "gemma2",
           "gemma4", "gpt2",         "gpt_neox",   "llama", "marian",     "mistral",   "modernbert",
           "opt",    "qwen3_5_text", "nemotron_h", "jamba", "lfm2",       "falcon_h1", "phi",
-          "qwen2",  "qwen3",        "roberta",    "t5",    "vit"}) {
+          "qwen2",  "qwen3",        "roberta",    "t5",    "vit",        "gemma3n"}) {
         CAPTURE(name);
         const auto model = reference_model(name);
         const ModelConfig& c = model->config;

@@ -17,8 +17,9 @@ float difference(const Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>& a,
     return (a - b).cwiseAbs().maxCoeff();
 }
 
-constexpr const char* kFamilies[] = {"gpt2",  "gpt_neox", "llama", "gemma2",     "gemma4", "phi",  "opt",
-                                     "bloom", "qwen3",    "bert",  "modernbert", "marian", "bart", "t5"};
+constexpr const char* kFamilies[] = {"gpt2",       "gpt_neox", "llama", "gemma2", "gemma4",
+                                     "phi",        "opt",      "bloom", "qwen3",  "bert",
+                                     "modernbert", "marian",   "bart",  "t5",     "gemma3n"};
 
 }  // namespace
 

@@ -119,9 +119,10 @@ private:
     Result<Change> patch(const std::string& q, const std::string& self, const std::string& layer,
                          const std::string& head) {
         const ModelConfig& c = model_.config;
-        const std::string wishes[] = {"patch-resid:" + q + "@" + self, "patch-resid:1-2@" + self,
-                                      "patch-mlp:" + q + "@" + self,   "patch-attention:" + q + "..@" + layer,
-                                      "patch-head:*@" + head,          "noise:" + q + "=7"};
+        const std::string wishes[] = {
+            "patch-resid:" + q + "@" + self, "patch-resid:1-2@" + self,
+            "patch-mlp:" + q + "@" + self,   "patch-attention:" + q + "..@" + layer,
+            "patch-head:*@" + head,          c.has_streams() ? "patch-resid:3@" + self : "noise:" + q + "=7"};
         TRY(Change out, parse_change(c, wishes[below(std::size(wishes))]));
         const int width = out.kind == ChangeKind::patch_head ? c.d_value(out.block) : c.d_model;
         out.pattern = std::make_shared<const Matrix>(random_matrix(7, width, 1 + below(2)));

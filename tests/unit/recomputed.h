@@ -13,10 +13,10 @@
 namespace headlight {
 
 inline constexpr const char* kEveryFamily[] = {
-    "albert", "bart", "bert",     "bloom",   "distilbert", "electra",      "gemma2",
-    "gemma4", "gpt2", "gpt_neox", "llama",   "marian",     "mistral",      "modernbert",
-    "opt",    "phi",  "mixtral",  "qwen2",   "qwen3",      "qwen3_5_text", "nemotron_h",
-    "jamba",  "lfm2", "gpt_oss",  "roberta", "t5",         "vit",          "falcon_h1"};
+    "albert",  "bart",     "bert",  "bloom",        "distilbert", "electra",    "gemma2", "gemma4",
+    "gpt2",    "gpt_neox", "llama", "marian",       "mistral",    "modernbert", "opt",    "phi",
+    "mixtral", "qwen2",    "qwen3", "qwen3_5_text", "nemotron_h", "jamba",      "lfm2",   "gpt_oss",
+    "roberta", "t5",       "vit",   "falcon_h1",    "gemma3n"};
 
 /// Returns another seed in each run, unless HEADLIGHT_SEED sets it.
 inline unsigned fresh_seed() {
@@ -82,7 +82,7 @@ inline std::optional<Change> ChangedRuns::of_kind(ChangeKind kind, AttentionHead
     const std::array<std::string, 5> temperatures{"0.25", "0.5", "2.5", "0", "inf"};
     Change out;
     if (kind == ChangeKind::positions && c.positions == PositionScheme::none) return {};
-    if (kind == ChangeKind::noise && c.can.read_image) return {};
+    if (kind == ChangeKind::noise && (c.can.read_image || c.has_streams())) return {};
     const bool softmax = kind == ChangeKind::score || kind == ChangeKind::temperature ||
                          kind == ChangeKind::uniform || kind == ChangeKind::hard,
                mlp = kind == ChangeKind::skip_mlp || kind == ChangeKind::patch_mlp;

@@ -18,6 +18,7 @@ TEST_CASE("reuse: a pass with reused activations equals a fresh one, for any mas
                                    "llama",
                                    "mistral",
                                    "gemma2",
+                                   "gemma3n",
                                    "gemma4",
                                    "bloom",
                                    "phi",

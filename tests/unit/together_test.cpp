@@ -10,6 +10,7 @@ TEST_CASE("together: several passes at once give the traces of one after another
                                    "llama",
                                    "mistral",
                                    "gemma2",
+                                   "gemma3n",
                                    "gemma4",
                                    "bloom",
                                    "phi",

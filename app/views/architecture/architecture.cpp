@@ -34,7 +34,7 @@ void ArchitectureState::visit(FieldVisitor& v) {
               "Model: block",
               "the block of the selected head's layer whose weights are shown",
               {"embedding", "positions", "attention-norm", "attention", "mlp-norm", "mlp", "final-norm",
-               "unembedding", "layer-embedding"}},
+               "unembedding", "layer-embedding", "laurel", "streams"}},
              {"part"});
     if (file) v.report("model_config", file->name);
 }

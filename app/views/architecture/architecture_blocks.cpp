@@ -111,6 +111,42 @@ Block layer_table_block(const StackConfig& s, const std::string& of) {
     return b;
 }
 
+/// Describes the product beside attention (Gemma 3n); no name: there is none.
+Block laurel_block(const ModelConfig& c, const LayerSpec& layer, const std::string& of) {
+    Block b;
+    if (!layer.laurel_rank) return b;
+    b.name = "LAuReL beside it";
+    b.shapes = {by(c.d_model, layer.laurel_rank), "→ " + by(layer.laurel_rank, c.d_model),
+                "added with its input, all ÷ √2"};
+    b.rows = {of + "LAuReL"};
+    b.part = WeightsPart::laurel;
+    b.in_layer = b.adds = true;
+    b.help =
+        "A product of low rank of what attention reads, normed and added with that to the stream. Click for "
+        "its "
+        "weights.";
+    return b;
+}
+
+/// Describes how a layer moves the streams that it does not compute with (Gemma 3n); no name: there are none.
+Block streams_block(const StackConfig& s, const std::string& of) {
+    Block b;
+    if (!s.streams) return b;
+    b.name = "Streams";
+    b.shapes = {std::to_string(s.streams->count) + ", predicted before the layer",
+                "it reads and writes stream " + std::to_string(s.streams->active),
+                "by which all are corrected"};
+    b.rows = {of + "norm of streams", of + "router of streams", of + "prediction of streams",
+              of + "correction of streams", of + "scale of streams"};
+    b.part = WeightsPart::streams;
+    b.in_layer = true;
+    b.help =
+        "Carries several streams: before the layer each is predicted from all, after it each is corrected by "
+        "what "
+        "the layer left of the active one. Click for the router's weights.";
+    return b;
+}
+
 Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross) {
     const LayerSpec& layer = stack.layers[0];
     const AttentionSpec& a = cross ? *layer.second : layer.attention;
@@ -186,6 +222,7 @@ Block embedding_block(const ModelConfig& c, int index, const std::string& of) {
                       "embedding projection",
                       "patch embedding",
                       "class token",
+                      of + "projection to streams",
                       of + "embedding norm"};
     embedding.view = "delta";
     embedding.part = WeightsPart::embedding;
@@ -228,7 +265,7 @@ Block unembedding_block(const ModelConfig& c) {
     head.shapes = {by(c.unembedding_width(), c.vocab)};
     if (c.tied_unembedding) head.shapes.emplace_back("tied to the token embedding");
     head.part = WeightsPart::unembedding;
-    head.rows = {"unembedding", "head", "output projection"};
+    head.rows = {"unembedding", "head", "output projection", "projection of streams"};
     head.view = "lens";
     head.help = "Computes the logits, a score for every token. Click for the matrix, again for Prediction.";
     return head;
@@ -243,8 +280,11 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     const bool before = !layer.norms_sum();
     std::vector<Block> out;
     out.push_back(embedding_block(c, index, of));
-    if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
-    if (const Block table = layer_table_block(s, of); !table.name.empty()) out.push_back(table);
+    const auto add_named = [&](const Block& block) {
+        if (!block.name.empty()) out.push_back(block);
+    };
+    add_named(position_block(c, s, of));
+    add_named(layer_table_block(s, of));
     const auto add = [&](Block block, const std::string& norm_row) {
         const bool of_mlp = block.part == WeightsPart::mlp;
         Block norm =
@@ -258,8 +298,10 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     add(attention_block(c, of, s, false), of + "attention norm");
     if (s.cross()) add(attention_block(c, of, s, true), of + "cross-attention norm");
     if (s.beside()) out.push_back(mixer_block(c, of, *layer.second));
+    add_named(laurel_block(c, layer, of));
     add(mlp_block(c, index, of), of + "MLP norm");
-    if (const Block own = layer_embedding_block(c, s, of); !own.name.empty()) out.push_back(own);
+    add_named(streams_block(s, of));
+    add_named(layer_embedding_block(c, s, of));
     if (c.final_norm) {
         Block norm = norm_block(c, "final", WeightsPart::final_norm);
         norm.in_layer = false;

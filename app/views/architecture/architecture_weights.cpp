@@ -15,16 +15,16 @@ namespace {
 constexpr float kWeightHead = 24, kHeadMap = 66, kTall = 120, kRowMap = 26;
 
 const char* part_title(WeightsPart part) {
-    static constexpr const char* kTitles[] = {"Embedding",  "Positions",   "Attention norm",
-                                              "Attention",  "MLP norm",    "MLP",
-                                              "Final norm", "Unembedding", "Layer embedding"};
+    static constexpr const char* kTitles[] = {"Embedding",       "Positions", "Attention norm", "Attention",
+                                              "MLP norm",        "MLP",       "Final norm",     "Unembedding",
+                                              "Layer embedding", "LAuReL",    "Streams"};
     return row_of(kTitles, part);
 }
 
 /// The view of the block, or null.
 const char* part_view(WeightsPart part) {
-    static constexpr const char* kViews[] = {"delta", "positions", nullptr, "head", nullptr,
-                                             "lens",  nullptr,     "lens",  nullptr};
+    static constexpr const char* kViews[] = {"delta", "positions", nullptr, "head",  nullptr, "lens",
+                                             nullptr, "lens",      nullptr, nullptr, nullptr};
     return row_of(kViews, part);
 }
 

@@ -157,7 +157,7 @@ void draw_tokens_moved(Scene& s, Rect area) {
     if (split.promoted.empty()) {
         caption_lines(ui, area,
                       s.model()->has_logits()
-                          ? "No direct path to the logits: another norm or another stack lies in between."
+                          ? "No direct path to the logits: another norm, stream or stack lies in between."
                           : "This model has no head that predicts tokens.");
         return;
     }

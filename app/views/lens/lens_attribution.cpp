@@ -233,8 +233,8 @@ void draw_attribution(Scene& s, Rect area) {
     if (a.parts.empty()) {
         caption_lines(
             ui, rest,
-            "This model normalizes after each block, or has another layer before its predictions, so "
-            "a logit is not a plain sum of head and MLP outputs.");
+            "This model normalizes after each block, carries several streams, or has another layer before "
+            "its predictions, so a logit is not a plain sum of head and MLP outputs.");
         return;
     }
     const Attributed parts = lay_out(s, a);

@@ -27,6 +27,7 @@ struct ChainMaker {
     const bool after = c.layer_of(request.block).norms_sum(), cross = at.kind == AttentionKind::cross;
     const AttentionSpec& spec = c.attention(request.block);
     const Index d = spec.value_width();
+    const bool adds_beside = c.stacks[at.stack].beside() || c.layer_of(request.block).laurel_rank;
     const ZBy z_made_by = z_by(trace.rule(request.block), request.head, request.query);
     const OutBy out_made_by = out_by(trace.rule(request.block), request.query);
     BlockChain out = {};
@@ -117,9 +118,8 @@ struct ChainMaker {
     /// Returns the norm that reads the sum next; null: the sum is read without a norm.
     const Norm* next_norm() const {
         if (after) return &w.norm;
-        if (c.layer_of(request.block).parallel || c.stacks[at.stack].beside()) return nullptr;
-        const bool crosses = !cross && c.stacks[at.stack].cross();
-        const Norm& norm = crosses ? layer.second.norm : layer.mlp_norm;
+        if (c.layer_of(request.block).parallel || adds_beside) return nullptr;
+        const Norm& norm = !cross && c.stacks[at.stack].cross() ? layer.second.norm : layer.mlp_norm;
         return norm ? &norm : nullptr;
     }
     const char* z_formula() const {
@@ -153,7 +153,7 @@ struct ChainMaker {
                 trace.proj_out(request.block, query, 1, pool).row(0).transpose());
         if (!skipped && !out_given && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
         const Vector sum = stream(query) + added;
-        add(ChainStep::sum, after || c.stacks[at.stack].beside() ? "sum" : "resid_mid",
+        add(ChainStep::sum, after || adds_beside ? "sum" : "resid_mid",
             skipped ? "E, nothing added" : "E + attn_out", sum);
         if (const Norm* norm = next_norm(); norm && *norm)
             add(ChainStep::next_norm, after ? "resid_mid" : norm_name(),

@@ -226,6 +226,27 @@ void add_layer_embedding(BlockWeights& out, const LayerEmbeddingWeights& w, Inde
     add_norm(out, "", w.norm, d);
 }
 
+/// Adds the product beside a layer's attention (model/laurel.h).
+void add_laurel(BlockWeights& out, const LaurelWeights& w, Index d, ThreadPool& pool) {
+    const char* is = "the product's dimension";
+    if (w.down) out.maps.push_back(map_of_linear("W_down", is, w.down, true, pool));
+    if (w.up) out.maps.push_back(map_of_linear("W_up", is, w.up, false, pool));
+    add_norm(out, "", w.norm, d);
+}
+
+/// Adds what reads the active stream to move the others (model/streams.h).
+void add_streams(BlockWeights& out, const StreamsWeights& w, Index d, ThreadPool& pool) {
+    if (w.router) out.maps.push_back(map_of_linear("router", "the stream", w.router, true, pool));
+    add_norm(out, "", w.router_norm, d);
+}
+
+/// Adds what stands beside a layer's attention and MLP.
+void add_beside(BlockWeights& out, const LayerWeights& layer, WeightsPart part, Index d, ThreadPool& pool) {
+    if (part == WeightsPart::layer_embedding) add_layer_embedding(out, layer.embedding, d, pool);
+    if (part == WeightsPart::laurel) add_laurel(out, layer.laurel, d, pool);
+    if (part == WeightsPart::streams) add_streams(out, layer.streams, d, pool);
+}
+
 void add_unembedding(BlockWeights& out, const Model& m, ThreadPool& pool) {
     const ModelWeights& w = m.weights;
     if (w.head_dense)
@@ -271,9 +292,8 @@ BlockWeights block_weights(const Model& model, const BlockWeightsRequest& reques
         case WeightsPart::unembedding:
             add_unembedding(out, model, pool);
             break;
-        case WeightsPart::layer_embedding:
-            add_layer_embedding(out, layer.embedding, d, pool);
-            break;
+        default:
+            add_beside(out, layer, request.part, d, pool);
     }
     return out;
 }

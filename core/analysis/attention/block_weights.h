@@ -18,7 +18,9 @@ enum class WeightsPart {
     mlp,
     final_norm,
     unembedding,
-    layer_embedding
+    layer_embedding,
+    laurel,
+    streams
 };
 
 /// Bounds the color range at this many times the typical weight, because of a few large ones.

@@ -101,6 +101,8 @@ void fill_score(const Trace& trace, const ScoreOriginsRequest& at, ScoreOrigins&
 Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsRequest& at, ThreadPool& pool,
                                           const CancelFlag* cancel) {
     if (trace.is_mixing(at.block)) return no_scores(trace.config(), {at.block, at.head});
+    if (const std::string missing = missing_parts(trace.config()); !missing.empty())
+        return Error{missing + "; trace the token by its gradients."};
     const CancelScope scope(pool, cancel);
     HEADLIGHT_CHECK(at.query < trace.query_count(at.block) && at.key < trace.key_count(at.block));
     const StreamParts q = head_vectors(trace, at, false, at.query, pool),

@@ -95,10 +95,10 @@ private:
     }
     /// Multiplies what heads move by their gates. A gate of each component changes f of a key by query.
     void gate_heads() {
-        const Rows& scores = trace_.attention(block_).gate;
-        if (scores.size() == 0) return;
         if (const std::string missing = missing_contributions(trace_); !missing.empty())
             throw Failure(Error{missing + "; trace by attention rollout, or by gradients."});
+        const Rows& scores = trace_.attention(block_).gate;
+        if (scores.size() == 0) return;
         moving_.array() *= gate_factors(trace_.config().attention(block_).gate, scores.all()).array();
     }
     void multiply_values(const Matrix& stream) {
@@ -180,6 +180,9 @@ std::string missing_contributions(const Trace& trace) {
         if (trace.config().attention(block).gate.width == AttentionGate::Width::component)
             return "A gate differs by component of z, so that lengths of what keys contribute are not "
                    "computed";
+    if (trace.config().has_streams())
+        return "A token goes on in several streams beside the one that attention adds to, so that lengths of "
+               "what keys contribute are not computed";
     return "";
 }
 

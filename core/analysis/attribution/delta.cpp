@@ -160,7 +160,8 @@ Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest
     } else {
         const StackActivations& stack = trace.stack(w.stack);
         for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre.all());
-        steps.push_back(stack.resid_final.all());
+        const int last = isize(stack.layers) - 1;
+        steps.push_back(trace.resid_post(w.stack, last).all());
     }
     Projection p;
     p.left_out = long_tokens(steps);

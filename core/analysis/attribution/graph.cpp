@@ -109,7 +109,7 @@ Status link_by_relevance(const Runs& runs, const GraphRequest& w, Graph& g, Thre
 
 void link_by_shares(const Trace& trace, const GraphRequest& w, Graph& g, ThreadPool& pool) {
     const int n = trace.request.inputs[w.included.stack].size(), tiles = (n + kGraphTile - 1) / kGraphTile;
-    const bool contributions = w.by == Origins::contribution && trace.has_weights();
+    const bool contributions = w.by == Origins::contribution && missing_contributions(trace).empty();
     const float unit = contributions ? 1 : 2;  // a rollout's links are the mean pattern
     const BlockShares of_block =
         contributions ? contribution_shares(trace, w.included, pool) : rollout_shares(trace, w.included);

@@ -6,6 +6,7 @@
 
 #include "analysis/attribution/embedding_parts.h"
 #include "base/cast.h"
+#include "base/check.h"
 #include "model/convolution.h"
 #include "model/experts.h"
 #include "model/layer_embedding.h"
@@ -38,6 +39,7 @@ public:
         Index most = kFixed + 3;  // parts that there are at most
         for (const LayerSpec& l : c_.stacks[stack].layers)
             most += 2 * c_.max_heads() + 5 + (l.mlp.experts ? l.mlp.experts->used : 0);
+        HEADLIGHT_CHECK(missing_parts(c_).empty());
         rows_.setZero(most, c_.d_model);
         parts_ = {{PartKind::biases}, {PartKind::given}};
         embed();
@@ -273,6 +275,13 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
             break;
     }
     return std::to_string(part.count) + (part.count == 1 ? " other" : " others");
+}
+
+std::string missing_parts(const ModelConfig& c) {
+    return c.has_streams()
+               ? "Several streams are mixed before each layer, so that what a layer reads is no sum of "
+                 "what heads and MLPs added"
+               : "";
 }
 
 void apply_fixed_norm(const ModelConfig& c, const Norm& norm, const PartRow& whole, Matrix& rows) {

@@ -45,6 +45,9 @@ struct StreamParts {
     Matrix rows;  // [parts, d_model], later [parts, d_head]
 };
 
+/// Returns why a model's residual stream is not split into parts, in a sentence without its end; "": it is.
+std::string missing_parts(const ModelConfig& config);
+
 /// Returns what the queries' (`keys`: the keys') side of an attention block reads at a token, after the
 /// block's pre-norm. Each norm on the way (post-norms too) keeps its scale of this run, which makes it linear
 /// (Elhage et al. 2021; Kobayashi et al. 2021), so that the rows sum to what is read, except for rounding.

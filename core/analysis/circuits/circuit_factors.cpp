@@ -128,10 +128,12 @@ std::string missing_ov(const Model& model, AttentionHead head) {
     if (!model.has_logits()) return model.name + " has no head that predicts tokens.";
     if (c.block(head.block).stack + 1 != isize(c.stacks))
         return "The encoder's heads write to no logits: the decoder does.";
-    return has_direct_path(model) ? ""
-                                  : "No direct path leads from a head to the logits: " +
-                                        std::string(c.mlm_head ? "a layer of its own stands before them."
-                                                               : "norms behind the blocks stand in it.");
+    return has_direct_path(model)
+               ? ""
+               : "No direct path leads from a head to the logits: " +
+                     std::string(c.mlm_head        ? "a layer of its own stands before them."
+                                 : c.has_streams() ? "several streams are mixed before them."
+                                                   : "norms behind the blocks stand in it.");
 }
 
 TokenSides token_sides(const Model& model, AttentionHead head, unsigned wanted, ThreadPool& pool) {

@@ -7,7 +7,7 @@ namespace headlight {
 
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
-    return !c.norms_sums() && !c.mlm_head && !c.can.read_image && m.has_logits() &&
+    return !c.norms_sums() && !c.has_streams() && !c.mlm_head && !c.can.read_image && m.has_logits() &&
            m.weights.stacks.back().final_norm;
 }
 

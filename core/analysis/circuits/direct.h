@@ -11,8 +11,8 @@ namespace headlight {
 /// pass (Elhage et al. 2021): linear, so that the logits of parts add up to those of the whole.
 class DirectPath {
 public:
-    /// Returns none if there is no direct path: post-norm, stacks before the last, no head. block: maps what
-    /// this block adds (carried_share); −1: what is left of it in the last layer's output.
+    /// Returns none if there is no direct path: post-norm, several streams, stacks before the last, no head.
+    /// block: maps what this block adds (carried_share); −1: what is left of it in the last layer's output.
     static std::optional<DirectPath> at(const Trace& trace, int position, int block = -1);
 
     /// [rows, vocab] for vectors [rows, d_model], without the two biases below.

@@ -21,7 +21,7 @@ const Matrix& gradient_by(const Gradients& gradients, const ModelConfig& c, Patc
     const AttentionGradients& attention = at.is_second() ? layer.second : layer.self;
     switch (part) {
         case PatchPart::resid_pre:
-            return stack.resid[at.layer];
+            return c.has_streams() ? layer.resid_pre : stack.resid[at.layer];
         case PatchPart::attn_out:
             return attention.out;
         case PatchPart::mlp_out:

@@ -7,10 +7,21 @@
 #include "analysis/circuits/direct.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "model/streams.h"
 
 namespace headlight {
 
 namespace {
+
+/// [1, d_model]: the stream as it enters a layer of the last stack; of several streams what would be left of
+/// them if the stack ended here.
+Matrix entering_stream(const Trace& trace, Index layer, Index position, ThreadPool& pool) {
+    const int last = isize(trace.config().stacks) - 1;
+    const LayerActivations& at = *trace.stack(last).layers[layer];
+    if (!trace.config().stacks[last].streams) return at.entering_row(position);
+    const StackRun run{*trace.model, trace.config().stacks[last], trace.model->weights.stacks[last], pool};
+    return leave_streams(run, at.streams.row(position));
+}
 
 /// [rows, vocab]: logits of the embeddings and of each layer's output. Rows are the positions of `at`, layer
 /// by layer, from the row `begin` on: reads the unembedding once for all.
@@ -23,7 +34,8 @@ Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Inde
     const Index early = std::clamp<Index>(layers * at.count - begin, 0, rows);
     for (Index i = 0; i < rows; ++i) {
         const Index layer = (begin + i) / at.count, position = at.first + (begin + i) % at.count;
-        x.row(i) = i < early ? stack.layers[layer]->entering_row(position) : stack.normalized.row(position);
+        x.row(i) = i < early ? Matrix(entering_stream(trace, layer, position, pool))
+                             : Matrix(stack.normalized.row(position));
     }
     const Norm& norm = trace.model->weights.stacks.back().final_norm;
     if (norm && early > 0) x.topRows(early) = apply_norm(trace.config(), norm, x.topRows(early), pool);

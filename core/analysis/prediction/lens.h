@@ -9,8 +9,8 @@
 namespace headlight {
 
 /// Holds the most probable token at some positions after each layer: its output through the final norm and
-/// the unembedding (the logit lens of nostalgebraist 2020). The row after the last layer is the model's own
-/// prediction.
+/// the unembedding (the logit lens of nostalgebraist 2020). Several streams are first joined as behind the
+/// last layer. The row after the last layer is the model's own prediction.
 struct Lens {
     int first = 0;                             // position of the first column
     std::vector<std::vector<Prediction>> top;  // [layers + 1][positions]; row 0: the embeddings

@@ -151,6 +151,15 @@ ThreadNode output_step(const FollowRun& r) {
 /// Returns a row of a matrix of the stream, as a vector.
 Vector at_query(const FollowRun& r, const Matrix& all) { return all.row(r.query).transpose(); }
 
+/// Says what a layer adds beside attention and its MLP.
+std::string rest_of(const FollowRun& r) {
+    const StackConfig& stack = r.config().stacks[r.at.stack];
+    if (stack.cross()) return "cross-attention";
+    if (stack.beside()) return "the mixer beside attention";
+    return stack.streams ? "the product beside attention, and the other streams"
+                         : "the layer's own embedding and scale";
+}
+
 ThreadNode stream_step(const FollowRun& r) {
     const int stack = r.at.stack, layer = r.at.layer;
     const Vector before = at_query(r, r.trace.resid_before(r.head.block, r.pool)),
@@ -177,14 +186,8 @@ ThreadNode stream_step(const FollowRun& r) {
     const float rest = after[most] - before[most] - added[most] - mlp[most];
     out.worked_title = "Entry " + std::to_string(most) + ", the largest of the new stream";
     std::string text = two(double(before[most])) + and_two(double(added[most])) + and_two(double(mlp[most]));
-    const LayerSpec& spec = r.config().layer_of(r.head.block);
-    if (std::abs(rest) >= 0.005f)
-        text += spec.norms_sum()
-                    ? ", each sum evened out"
-                    : and_two(double(rest)) + (spec.second ? r.config().stacks[r.at.stack].cross()
-                                                                 ? " (cross-attention)"
-                                                                 : " (the mixer beside attention)"
-                                                           : " (the layer's own embedding and scale)");
+    if (const LayerSpec& spec = r.config().layer_of(r.head.block); std::abs(rest) >= 0.005f)
+        text += spec.norms_sum() ? ", each sum evened out" : and_two(double(rest)) + " (" + rest_of(r) + ")";
     out.worked = {text, two(double(after[most]))};
     return out;
 }

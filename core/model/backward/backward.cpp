@@ -8,6 +8,7 @@
 #include "base/spare.h"
 #include "model/backward/layer_backward.h"
 #include "model/backward/vector_jacobian.h"
+#include "model/streams.h"
 
 namespace headlight {
 
@@ -34,13 +35,14 @@ struct Flow {
     Matrix d;
 };
 
-void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& flow) {
+/// Adds the seeds of one depth; their columns are those of `d` from `column` on.
+void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Index column, Flow& flow) {
     std::vector<KeyRange> tokens(static_cast<size_t>(flow.rows.outputs()));
     for (const GradientSeed& seed : seeds) {
         if (seed.stack != stack || seed.depth != depth) continue;
         const KeyRange own{seed.row, seed.row + narrow<int>(seed.gradient.rows())};
         HEADLIGHT_CHECK(own.begin >= 0 && own.end <= flow.rows.tokens() &&
-                        seed.gradient.cols() == flow.d.cols());
+                        column + seed.gradient.cols() <= flow.d.cols());
         KeyRange& all = tokens[static_cast<size_t>(seed.output)];
         all = joined(all, own);
     }
@@ -50,7 +52,8 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
     for (const GradientSeed& seed : seeds) {
         if (seed.stack != stack || seed.depth != depth) continue;
         const GradientRows::Part& part = wider.part(seed.output);
-        flow.d.middleRows(part.at + seed.row - part.tokens.begin, seed.gradient.rows()) += seed.gradient;
+        flow.d.block(part.at + seed.row - part.tokens.begin, column, seed.gradient.rows(),
+                     seed.gradient.cols()) += seed.gradient;
     }
 }
 
@@ -58,6 +61,23 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
 void add_by_embeddings(GradientSum& by, Flow& flow) {
     by.add(flow.rows, std::move(flow.d));
     flow = {std::move(by.rows), std::move(by.values)};
+}
+
+/// Propagates through the final norm, and to the streams whose mean it reads.
+void leave_vjp(const StackBackward& s, Flow& flow) {
+    const StackActivations& a = s.activations;
+    const bool any = flow.rows.rows() > 0;
+    if (const Norm& norm = s.weights.final_norm; norm && any)
+        flow.d = norm_vjp(s.config(), norm, a.resid_final.all(), flow.d, flow.rows.token_of(), s.pool);
+    if (!s.stack.streams) return;
+    flow.d = any ? leave_streams_vjp(s, a.streams.all(), flow.d, flow.rows) : Matrix(0, a.streams.cols());
+}
+
+/// Propagates from the streams that enter layer 0 to the embeddings.
+void enter_vjp(const StackBackward& s, Flow& flow) {
+    if (!s.stack.streams) return;
+    flow.d = flow.rows.rows() > 0 ? enter_streams_vjp(s, s.activations.embeddings().all(), flow.d, flow.rows)
+                                  : Matrix(0, s.config().d_model);
 }
 
 /// Propagates from the output of the final norm to the input of layer 0; stores all gradients on the way in
@@ -69,15 +89,16 @@ void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds,
         kept->resid.resize(layers + 1);
         kept->layers.resize(layers);
     }
-    add_seeds(seeds, stack, layers + 1, flow);
-    if (const Norm& norm = s.weights.final_norm; norm && flow.rows.rows())
-        flow.d =
-            norm_vjp(s.config(), norm, s.activations.resid_final.all(), flow.d, flow.rows.token_of(), s.pool);
+    const Index d = s.config().d_model, active = s.stack.streams ? s.stack.streams->active * d : 0;
+    add_seeds(seeds, stack, layers + 1, 0, flow);
+    leave_vjp(s, flow);
     for (int depth = layers;; --depth) {
-        add_seeds(seeds, stack, depth, flow);
+        if (depth == 0) enter_vjp(s, flow);
+        const Index column = depth ? active : 0;
+        add_seeds(seeds, stack, depth, column, flow);
         if (depth == 0 && s.by_embeddings.values.size()) add_by_embeddings(s.by_embeddings, flow);
         check_finite(s, depth - 1, "gradients", all_finite(flow.d));
-        if (kept) kept->resid[depth] = flow.d;
+        if (kept) kept->resid[depth] = flow.d.middleCols(column, d);
         if (depth == 0) return;
         s.pool.stop_point();
         if (flow.rows.rows() == 0) continue;

@@ -23,7 +23,8 @@ struct AttentionGradients {
 
 struct LayerGradients {
     AttentionGradients self, second;
-    /// [n, d_model], by the layer's input; equals StackGradients::resid except in replaced rows
+    /// [n, d_model], by the layer's input; equals StackGradients::resid except in replaced rows, and where
+    /// streams run beside
     Matrix resid_pre;
     /// [n, d_model], by the residual stream before cross-attention; empty: the layer has none
     Matrix resid_cross;
@@ -34,7 +35,7 @@ struct LayerGradients {
 struct StackGradients {
     /// Holds layers + 1 of [n, d_model]: by the input of each layer (0: the embeddings with positions, also
     /// as later layers read them), then by the output of the last. resid[l + 1] is by resid_post of layer l:
-    /// 0 in rows that the user replaced.
+    /// 0 in rows that the user replaced. Of streams by the active one.
     std::vector<Matrix> resid;
     std::vector<LayerGradients> layers;
 };

@@ -4,7 +4,9 @@
 
 #include "base/check.h"
 #include "model/backward/layer_steps.h"
+#include "model/laurel.h"
 #include "model/layer_embedding.h"
+#include "model/streams.h"
 
 namespace headlight {
 
@@ -41,6 +43,7 @@ LayerBackward::Between LayerBackward::rerun_blocks(const Matrix& pre) {
     if (after || !spec.parallel || spec.embedding)
         out.self =
             rerun(w.self.norm, pre, [&] { return attention_output(s, spec.attention, w.self, a.self); });
+    if (spec.laurel_rank) out.self.out = with_laurel(s, l, pre, std::move(out.self.out));
     if (spec.second)
         out.second = rerun(w.second.norm, out.self.out,
                            [&] { return attention_output(s, *spec.second, w.second, a.second); });
@@ -61,7 +64,9 @@ LayerBackward::Between LayerBackward::rerun_blocks(const Matrix& pre) {
 void LayerBackward::leave_embedding(const Matrix& mlp_sum, Matrix& d) const {
     if (w.output_scale) d *= *w.output_scale;
     if (!spec.embedding) return;
-    s.by_embeddings.add(rows, layer_embedding_vjp(s, l, s.activations, mlp_sum, d, rows));
+    LayerEmbeddingGradients by = layer_embedding_vjp(s, l, s.activations, mlp_sum, d, rows);
+    d += by.x;
+    s.by_embeddings.add(rows, std::move(by.embeddings));
 }
 
 /// Propagates through the layer's convolution, if it has one: d becomes the gradient by what the MLP leaves.
@@ -91,6 +96,14 @@ Matrix LayerBackward::joined(ResidualGradients both, const GradientRows& left) c
     return std::move(both.x);
 }
 
+/// Propagates through attention, and the product beside it, if there is one, to what both read.
+Matrix LayerBackward::attention_vjp_beside(const Matrix& x, const Matrix& d) {
+    const GradientRows left = rows;
+    Matrix out = self_attention_vjp(first_block(), x, d);
+    if (spec.laurel_rank) add_spare(out, left.widened(laurel_vjp(s, l, x, d, left), rows));
+    return out;
+}
+
 /// Propagates through attention and the second block: d becomes the gradient by the layer's input.
 Matrix LayerBackward::blocks_vjp(const Matrix& pre, const Between& between, Matrix d) {
     const auto& [self, second, mlp_sum] = between;
@@ -108,23 +121,21 @@ Matrix LayerBackward::blocks_vjp(const Matrix& pre, const Between& between, Matr
         }
         left = rows;
     }
-    ResidualGradients by = residual_vjp(
-        w.self.norm, pre, self.sum, std::move(d),
-        [&](const Matrix& x, const Matrix& dy) { return self_attention_vjp(first_block(), x, dy); });
+    if (spec.laurel_rank) d *= kLaurelShare;
+    ResidualGradients by =
+        residual_vjp(w.self.norm, pre, self.sum, std::move(d),
+                     [&](const Matrix& x, const Matrix& dy) { return attention_vjp_beside(x, dy); });
     keep(out.self.out, by.x);
     d = joined(std::move(by), left);
     if (beside.values.size()) d += beside.rows.widened(std::move(beside.values), rows);
     return d;
 }
 
-Matrix LayerBackward::run(Matrix d) {
-    const Matrix pre = a.resid_pre.all();
-    const bool parallel = spec.parallel;
-    const Between between = rerun_blocks(pre);
+/// Propagates through the MLP and the blocks before it, from what they leave to what they read.
+Matrix LayerBackward::inner_vjp(const Matrix& pre, const Between& between, Matrix d) {
     const auto& [self, second, mlp_sum] = between;
+    const bool parallel = spec.parallel;
     const Matrix& mlp_reads = parallel ? pre : spec.second ? second.out : self.out;
-    leave_embedding(mlp_sum, d);
-    ConvolutionGradients convolution = leave_convolution(pre, mlp_sum, d);
     ResidualGradients by = residual_vjp(w.mlp_norm, mlp_reads, mlp_sum, std::move(d),
                                         [&](const Matrix& x, const Matrix& dy) { return mlp_vjp_of(x, dy); });
     keep(out.mlp_out, by.x);
@@ -135,10 +146,43 @@ Matrix LayerBackward::run(Matrix d) {
     keep(out.resid_mid, d);
     d = blocks_vjp(pre, between, std::move(d));
     if (parallel) d += mlp_rows.widened(mlp_input_gradient, rows);
+    return d;
+}
+
+Matrix LayerBackward::run(Matrix d) {
+    const Matrix pre = a.resid_pre.all();
+    const Between between = rerun_blocks(pre);
+    leave_embedding(between.mlp_sum, d);
+    ConvolutionGradients convolution = leave_convolution(pre, between.mlp_sum, d);
+    d = inner_vjp(pre, between, std::move(d));
     d = with_convolution(std::move(d), std::move(convolution));
     keep(out.resid_pre, d);
     a.changed.resid_pre.zero_replaced(rows.token_of(), d);
     return d;
+}
+
+/// Propagates through a layer of several streams: the correction, the layer's embedding, what the layer
+/// computes with the active stream, the prediction.
+Matrix LayerBackward::run_streams(Matrix d) {
+    const Matrix pre = a.resid_pre.all(), entered = a.streams.all();
+    const Between between = rerun_blocks(pre);
+    const Matrix& left = between.mlp_sum;
+    Matrix predicted = predict_streams(s, l, entered);
+    active_stream(s, predicted) = pre;
+    Matrix corrected = predicted;
+    correct_streams(s, l, left, corrected);
+    LayerEmbeddingGradients by = layer_embedding_vjp(s, l, s.activations, read_by_embedding(s, l, corrected),
+                                                     add_beside_vjp(s, d), rows);
+    s.by_embeddings.add(rows, std::move(by.embeddings));
+    read_by_embedding_vjp(s, l, by.x, d);
+    Matrix by_left = correct_streams_vjp(s, l, left, predicted, d, rows);
+    const GradientRows own = rows;
+    by_left = inner_vjp(pre, between, std::move(by_left));
+    d = own.widened(std::move(d), rows);
+    active_stream(s, d) += by_left;
+    keep(out.resid_pre, active_stream(s, d));
+    a.changed.resid_pre.zero_replaced(rows.token_of(), active_stream(s, d));
+    return predict_streams_vjp(s, l, entered, std::move(d), rows);
 }
 
 Matrix layer_vjp(StackBackward& stack, int l, Matrix by_post, GradientRows& rows, LayerGradients* out) {
@@ -152,7 +196,7 @@ Matrix layer_vjp(StackBackward& stack, int l, Matrix by_post, GradientRows& rows
                         out ? *out : scratch,
                         out != nullptr,
                         stack.stack.layers[l].norms_sum()};
-    return layer.run(std::move(by_post));
+    return stack.stack.streams ? layer.run_streams(std::move(by_post)) : layer.run(std::move(by_post));
 }
 
 }  // namespace headlight

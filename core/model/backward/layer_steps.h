@@ -73,6 +73,9 @@ struct LayerBackward {
     Matrix blocks_vjp(const Matrix& pre, const Between& between, Matrix d);
     Matrix mlp_vjp_of(const Matrix& x, const Matrix& d) const;
     void leave_embedding(const Matrix& mlp_sum, Matrix& d) const;
+    Matrix inner_vjp(const Matrix& pre, const Between& between, Matrix d);
+    Matrix run_streams(Matrix by_post);
+    Matrix attention_vjp_beside(const Matrix& x, const Matrix& d);
     ConvolutionGradients leave_convolution(const Matrix& pre, const Matrix& mlp_sum, Matrix& d) const;
     Matrix with_convolution(Matrix d, ConvolutionGradients through);
     void lend(const GradientRows& keys, const AttentionGradients& g) const;

@@ -11,6 +11,7 @@
 #include "base/spare.h"
 #include "model/activation.h"
 #include "model/experts.h"
+#include "model/sparse_gate.h"
 
 namespace headlight {
 
@@ -54,6 +55,7 @@ void each_row(ThreadPool& pool, Matrix& m, const std::function<void(RowOf)>& of)
 
 struct HiddenRows {
     Matrix in, activated, slope;  // activated: of the gate, or of `in` where a norm reads it
+    Matrix uncut;                 // gate before it is cut, if it is
     Matrix out;                   // output before the MLP's post-norm, if it has one
 };
 
@@ -61,6 +63,10 @@ HiddenRows mlp_again(const StackRun& run, const MlpSpec& spec, const LayerWeight
     HiddenRows h;
     h.in = project(run.pool, x, w.mlp_in);
     h.slope = w.mlp_gate ? project(run.pool, x, w.mlp_gate) : h.in;
+    if (spec.sparsity > 0) {
+        h.uncut = h.slope;
+        each_row(run.pool, h.slope, [&](RowOf row) { cut_gate(spec.sparsity, row); });
+    }
     if (w.mlp_gate || w.mlp_post_norm) h.activated = h.slope;
     each_row(run.pool, h.slope, [&](RowOf row) { apply_slope(spec.activation, w.xielu, row); });
     each_row(run.pool, h.activated, [&](RowOf row) { apply_activation(spec.activation, w.xielu, row); });
@@ -72,8 +78,8 @@ HiddenRows mlp_again(const StackRun& run, const MlpSpec& spec, const LayerWeight
 
 /// Propagates through the activation in place: by_hidden becomes the gradient by `in`, by_gate the one by the
 /// gate; `tokens`: the row of h for each row of a gradient.
-void activation_vjp(ThreadPool& pool, const HiddenRows& h, std::span<const int> tokens, MatrixRef by_hidden,
-                    MatrixRef by_gate) {
+void activation_vjp(ThreadPool& pool, const MlpSpec& spec, const HiddenRows& h, std::span<const int> tokens,
+                    MatrixRef by_hidden, MatrixRef by_gate) {
     for_row_blocks(pool, by_hidden.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
             const int token = tokens[static_cast<size_t>(i)];
@@ -84,6 +90,9 @@ void activation_vjp(ThreadPool& pool, const HiddenRows& h, std::span<const int> 
             }
             by_gate.row(i).array() = by * h.in.row(token).array() * h.slope.row(token).array();
             by *= h.activated.row(token).array();
+            if (spec.sparsity > 0)
+                cut_gate_vjp(spec.sparsity, h.uncut.row(token).transpose().array(),
+                             by_gate.row(i).transpose().array());
         }
     });
 }
@@ -101,13 +110,13 @@ struct PaddedRows {
     MatrixRef rows() { return memory.leftCols(width); }
 };
 
-Matrix mlp_rows_vjp(const StackRun& run, const LayerWeights& w, const HiddenRows& h,
+Matrix mlp_rows_vjp(const StackRun& run, const MlpSpec& spec, const LayerWeights& w, const HiddenRows& h,
                     std::span<const int> tokens, Matrix d) {
     if (w.mlp_post_norm) d = norm_vjp(run.config(), w.mlp_post_norm, h.out, d, tokens, run.pool);
     PaddedRows by_hidden(d.rows(), w.mlp_out.in), by_gate(d.rows(), w.mlp_gate ? w.mlp_out.in : 0);
     apply_transposed(run.pool, d, w.mlp_out, by_hidden.rows());
     leave_spare(std::move(d));
-    activation_vjp(run.pool, h, tokens, by_hidden.rows(), by_gate.rows());
+    activation_vjp(run.pool, spec, h, tokens, by_hidden.rows(), by_gate.rows());
     Matrix out = linear_vjp(run.pool, by_hidden.rows(), w.mlp_in);
     if (w.mlp_gate) {
         Matrix part = linear_vjp(run.pool, by_gate.rows(), w.mlp_gate);
@@ -158,7 +167,7 @@ Matrix mlp_vjp(const StackRun& run, int layer, const Matrix& x, const Matrix& gr
                 some.row(i) = gradient.row(hits[size_t(at + i)]);
                 own.push_back(tokens[size_t(hits[size_t(at + i)])] - begin);
             }
-            Matrix part = mlp_rows_vjp(run, w, hidden, own, std::move(some));
+            Matrix part = mlp_rows_vjp(run, spec, w, hidden, own, std::move(some));
             for (Index i = 0; i < count; ++i) out.row(hits[size_t(at + i)]) = part.row(i);
             leave_spare(std::move(part));
         }

@@ -98,6 +98,8 @@ bool has_expert(const ModelConfig& c, const Change& change) {
 const char* misfit(const ModelConfig& c, const Change& change) {
     if (change.kind == ChangeKind::noise && (c.can.read_image || change.block != 0))
         return "needs token embeddings";
+    if (change.kind == ChangeKind::noise && c.has_streams())
+        return "needs a single stream of token embeddings";
     if (!has_place(c, change)) return "names a place";
     if (!has_softmax(c, change)) return "needs a softmax at a place";
     if (!has_expert(c, change)) return "names an expert";

@@ -26,6 +26,7 @@ enum class Stored {
     by_head_turn,    // in GGUF the first value head of each key head, then the second of each … (Qwen3.5)
     parts,           // in GGUF a vector as [parts, width of a part]
     each_row,        // row i of a table under its own name, NAME.i; in GGUF plain
+    each_square,     // d_model outputs after d_model, under names of their own, NAME.i; in GGUF one tensor
 };
 
 /// Names one tensor of a family.

@@ -14,6 +14,16 @@ using W = const TensorOwner&;
 /// Returns the shape of a vector, or a norm, of what readers of a layer's rows have apart.
 TensorShape apart_of(C c, L l) { return TensorShape{l.mlp.experts && l.mlp.experts->apart ? c.d_model : 0}; }
 
+int64_t stream_count(S s) { return s.streams ? s.streams->count : 0; }
+/// Returns the shape of the matrices of all streams but the first, one below the other.
+TensorShape beside_of(C c, S s) {
+    return s.streams ? TensorShape{(stream_count(s) - 1) * c.d_model, c.d_model} : TensorShape{};
+}
+/// Returns the shape of what makes `times` coefficients for each stream.
+TensorShape coefficients_of(S s, int64_t times) {
+    return s.streams ? TensorShape{times * stream_count(s), stream_count(s)} : TensorShape{};
+}
+
 using Kind = RecurrenceSpec::Kind;
 bool mixes_by(L l, Kind kind) { return l.attention.recurrence && l.attention.recurrence->kind == kind; }
 bool is_selective(L l) { return mixes_by(l, Kind::selective); }
@@ -118,6 +128,36 @@ const SlotRow kLaterSlots[] = {
      [](W w) -> Norm& { return w.layer->embedding.norm; }},
     {Slot::output_scale, OwnedBy::layer, [](C, S, L l) { return TensorShape{l.output_scale ? 1 : 0}; },
      [](W w) -> const float*& { return w.layer->output_scale; }},
+    {Slot::streams_enter, OwnedBy::stack, [](C c, S s, L) { return beside_of(c, s); },
+     [](W w) -> Linear& { return w.stack.streams_enter; }},
+    {Slot::streams_leave, OwnedBy::stack, [](C c, S s, L) { return beside_of(c, s); },
+     [](W w) -> Linear& { return w.stack.streams_leave; }},
+    {Slot::streams_norm, OwnedBy::layer, [](C c, S s, L) { return TensorShape{s.streams ? c.d_model : 0}; },
+     [](W w) -> Norm& { return w.layer->streams.router_norm; }},
+    {Slot::streams_router, OwnedBy::layer,
+     [](C c, S s, L) {
+         return s.streams ? TensorShape{s.streams->count, c.d_model} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->streams.router; }},
+    {Slot::streams_predict, OwnedBy::layer, [](C, S s, L) { return coefficients_of(s, stream_count(s)); },
+     [](W w) -> Linear& { return w.layer->streams.predict; }},
+    {Slot::streams_correct, OwnedBy::layer, [](C, S s, L) { return coefficients_of(s, 1); },
+     [](W w) -> Linear& { return w.layer->streams.correct; }},
+    {Slot::streams_scale, OwnedBy::layer, [](C c, S s, L) { return TensorShape{s.streams ? c.d_model : 0}; },
+     [](W w) -> const float*& { return w.layer->streams.scale; }},
+    {Slot::laurel_down, OwnedBy::layer,
+     [](C c, S, L l) {
+         return l.laurel_rank ? TensorShape{l.laurel_rank, c.d_model} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->laurel.down; }},
+    {Slot::laurel_up, OwnedBy::layer,
+     [](C c, S, L l) {
+         return l.laurel_rank ? TensorShape{c.d_model, l.laurel_rank} : TensorShape{};
+     },
+     [](W w) -> Linear& { return w.layer->laurel.up; }},
+    {Slot::laurel_norm, OwnedBy::layer,
+     [](C c, S, L l) { return TensorShape{l.laurel_rank ? c.d_model : 0}; },
+     [](W w) -> Norm& { return w.layer->laurel.norm; }},
     {Slot::gate_norm, OwnedBy::attention,
      [](C, S, L l) {
          const AttentionGate& gate = l.attention.gate;

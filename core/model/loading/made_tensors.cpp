@@ -222,6 +222,29 @@ constexpr auto kFirst = [](int64_t) { return int64_t{0}; };
 
 }  // namespace
 
+Linear joined_outputs(WeightStore& store, std::span<const Linear> parts) {
+    const Linear& first = parts.front();
+    const auto as_stored = [&](const Linear& w) {
+        return w.dtype == first.dtype && w.layout == WeightLayout::out_in && w.scale == 1 && !w.order &&
+               !w.adapter && !w.bias;
+    };
+    const bool alike = std::all_of(parts.begin(), parts.end(), as_stored);
+    int64_t rows = 0;
+    for (const Linear& w : parts) rows += w.out;
+    const DType& dtype = alike ? *first.dtype : float32();
+    const int64_t bytes = dtype.size(first.in);
+    std::byte* const all = make_bytes(store, rows * bytes);
+    std::byte* to = all;
+    for (const Linear& w : parts)
+        for (int64_t o = 0; o < w.out; ++o, to += bytes) {
+            if (alike)
+                std::copy_n(w.row(o), bytes, to);
+            else
+                w.read(o, 0, w.in, reinterpret_cast<float*>(to));
+        }
+    return {all, nullptr, first.in, rows, bytes, WeightLayout::out_in, &dtype};
+}
+
 Linear repeated_outputs(WeightStore& store, const Linear& w, int64_t times) {
     return w ? with_outputs(store, w, w.out, times, kFirst) : w;
 }

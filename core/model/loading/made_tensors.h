@@ -45,6 +45,9 @@ void split_qkv(WeightStore& store, AttentionWeights& into, const Linear& qkv, co
 void split_mixer(WeightStore& store, AttentionWeights& into, const Linear& whole, const AttentionSpec& spec,
                  Slot slot, Stored stored);
 
+/// Joins the outputs of matrices of equal width, as stored, or decoded if they differ in their formats.
+Linear joined_outputs(WeightStore& store, std::span<const Linear> parts);
+
 /// Repeats all outputs, with their bias, or all inputs: once for each head that shares them.
 Linear repeated_outputs(WeightStore& store, const Linear& w, int64_t times);
 Linear repeated_inputs(WeightStore& store, const Linear& w, int64_t times);

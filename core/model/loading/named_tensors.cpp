@@ -165,6 +165,15 @@ Linear NamedTensors::matrix(const std::string& name, int64_t in, int64_t out, We
     return {};
 }
 
+Linear NamedTensors::slice(const std::string& name, int64_t count, int64_t index, int64_t in, int64_t out,
+                           WeightLayout layout) {
+    if (!error_.empty()) return {};
+    const auto found = store_.slice(name, count, index, in, out, layout);
+    if (found) return *found;
+    error_ = found.error().message;
+    return {};
+}
+
 Linear NamedTensors::grouped(const std::string& name, int64_t in, int64_t out) {
     const StoredTensor* stored = store_.find(name);
     const int64_t own = stored && stored->shape.size() == 3 ? std::max<int64_t>(stored->shape[1], 1) : in;
@@ -180,6 +189,25 @@ Linear NamedTensors::convolution(const std::string& name) {
     return values ? unfolded(store_, values, c_.d_model, own, spec.kernel) : Linear();
 }
 
+/// Joins the outputs of square matrices that are stored one by one.
+Linear NamedTensors::squares(const std::vector<std::string>& names, const TensorShape& shape) {
+    const int64_t count = shape.out / shape.in;
+    if (store_.is_gguf()) {
+        Linear all = slice(stored_of(names, ".weight"), count, 0, shape.in, shape.in, WeightLayout::out_in);
+        all.out *= count;  // the others follow the first
+        return all;
+    }
+    std::vector<Linear> parts;
+    for (int64_t i = 0; i < count; ++i)
+        parts.push_back(matrix(stored_of({names.front() + "." + std::to_string(i)}, ".weight"), shape.in,
+                               shape.in, WeightLayout::out_in));
+    for (const Linear& part : parts)
+        if (part.adapter)
+            note(Error{names.front() +
+                       ": what an adapter adds to it is not computed; merge the adapter first."});
+    return error_.empty() ? joined_outputs(store_, parts) : Linear();
+}
+
 Linear NamedTensors::linear(const TensorRow& row, const std::vector<std::string>& names,
                             const TensorShape& shape) {
     const std::string weight = stored_of(names, ".weight"),
@@ -190,6 +218,8 @@ Linear NamedTensors::linear(const TensorRow& row, const std::vector<std::string>
         if (row.slot == Slot::patch) axes = {shape.out, c_.vision.channels, c_.vision.patch, c_.vision.patch};
         const float* values = vector(row.slot == Slot::patch ? weight : names.front(), axes);
         if (values) w = Linear::of_floats(values, nullptr, shape.in, shape.out, WeightLayout::out_in);
+    } else if (row.stored == Stored::each_square) {
+        w = squares(names, shape);
     } else if (row.stored == Stored::groups) {
         w = grouped(weight, shape.in, shape.out);
     } else if (row.stored == Stored::convolution) {
@@ -226,12 +256,8 @@ Linear NamedTensors::expert_matrix(const TensorRow& row, const std::vector<std::
     const bool bare = std::any_of(names.begin(), names.end(), [this](const auto& n) { return has(n); });
     const std::string name = stored_of(names, bare ? "" : ".weight");
     const int64_t count = c_.stacks[at.stack].layers[at.layer].mlp.experts->count;
-    const auto found = store_.slice(name, count, at.expert, shape.in, shape.out, layout);
-    if (!found) {
-        error_ = found.error().message;
-        return {};
-    }
-    Linear w = *found;
+    Linear w = slice(name, count, at.expert, shape.in, shape.out, layout);
+    if (!w) return w;
     const std::string bias = bare ? name + "_bias" : name.substr(0, name.rfind('.')) + ".bias";
     if (store_.is_gguf() ? !has(bias) : !shape.bias) return w;
     const float* biases = vector(bias, {count, shape.out});

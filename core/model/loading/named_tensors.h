@@ -53,6 +53,10 @@ protected:
     void mark(const std::string& name);
     Norm norm_of_rows(const std::string& name, const TensorShape& shape);
     Linear matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout);
+    /// Reads one of the matrices that a tensor [count, …] holds.
+    Linear slice(const std::string& name, int64_t count, int64_t index, int64_t in, int64_t out,
+                 WeightLayout layout);
+    Linear squares(const std::vector<std::string>& names, const TensorShape& shape);
     Linear grouped(const std::string& name, int64_t in, int64_t out);
     Linear convolution(const std::string& name);
 

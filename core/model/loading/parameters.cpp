@@ -172,6 +172,11 @@ void add_layer(TableRows& rows, const ModelConfig& c, const LayerSpec& layer, co
         rows.norm(c, of + "layer embedding norm", c.d_model);
     }
     if (layer.output_scale) rows.vector(ModelPart::norm, of + "output scale", 1);
+    if (layer.laurel_rank) {
+        rows.matrix(ModelPart::mlp, of + "LAuReL down", c.d_model, layer.laurel_rank, false);
+        rows.matrix(ModelPart::mlp, of + "LAuReL up", layer.laurel_rank, c.d_model, false);
+        rows.norm(c, of + "LAuReL norm", c.d_model);
+    }
     const MlpSpec& mlp = layer.mlp;
     if (mlp.activation == Activation::xielu) rows.vector(ModelPart::mlp, of + "parameters of xIELU", 2);
     if (mlp.width)
@@ -186,6 +191,21 @@ void add_layer(TableRows& rows, const ModelConfig& c, const LayerSpec& layer, co
     rows.matrix(ModelPart::mlp, of + "experts out", experts.width, c.d_model, experts.bias, experts.count);
     if (experts.own_scales) rows.vector(ModelPart::mlp, of + "scales of experts", experts.count);
     if (experts.apart) rows.vector(ModelPart::norm, of + "norms of experts and router", 4 * c.d_model);
+}
+
+/// Counts what carries the streams of a stack, in all layers.
+void add_streams(TableRows& rows, const ModelConfig& c, const StackConfig& s, const std::string& of) {
+    constexpr ModelPart kPart = ModelPart::mlp;
+    const int64_t count = s.streams->count;
+    rows.matrix(ModelPart::embedding, of + "projection to streams", c.d_model, c.d_model, false, count - 1);
+    rows.matrix(ModelPart::unembedding, of + "projection of streams", c.d_model, c.d_model, false, count - 1);
+    for (int l = 0; l < s.depth(); ++l) {
+        rows.norm(c, of + "norm of streams", c.d_model);
+        rows.matrix(kPart, of + "router of streams", c.d_model, count, false);
+        rows.matrix(kPart, of + "prediction of streams", count, count * count, false);
+        rows.matrix(kPart, of + "correction of streams", count, count, false);
+        rows.vector(ModelPart::norm, of + "scale of streams", c.d_model);
+    }
 }
 
 void add_stack(TableRows& rows, const ModelConfig& c, const StackConfig& s) {
@@ -204,6 +224,7 @@ void add_stack(TableRows& rows, const ModelConfig& c, const StackConfig& s) {
         rows.matrix(ModelPart::embedding, of + "projection to layer embeddings", c.d_model, all, false);
         rows.norm(c, of + "norm of layer embeddings", spec->width);
     }
+    if (s.streams) add_streams(rows, c, s, of);
     for (int l = 0; l < s.depth(); ++l)
         if (!s.repeats(l)) add_layer(rows, c, s.layers[l], of);
     for (int l = 0; c.buckets.count && l < (c.buckets.of_each_layer ? s.depth() : 1); ++l)

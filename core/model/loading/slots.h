@@ -15,9 +15,9 @@ namespace headlight {
 /// recurrence; mixer_rates: scores of strength and decay; mixer_states: the row of steps, k and q of a
 /// selective one, step_norm, key_norm and query_norm: their norms. added_tables: their rows 0 are added to
 /// every type; joined_tables: theirs are joined to every embedding. layer_table holds the vectors of all
-/// layers, one beside the other; layer_project likewise. …_reads: weights by which a reader multiplies a
-/// layer's rows. xielu_…: the parameters of that activation. attn_scale and mlp_scale multiply rows of o and
-/// down.
+/// layers, one beside the other; layer_project likewise, streams_enter and streams_leave of streams. …_reads:
+/// weights by which a reader multiplies a layer's rows. xielu_…: the parameters of that activation.
+/// attn_scale and mlp_scale multiply rows of o and down.
 enum class Slot {
     token_embedding,
     position_embedding,
@@ -103,6 +103,16 @@ enum class Slot {
     layer_embed_out,
     layer_embed_norm,
     output_scale,
+    streams_enter,
+    streams_leave,
+    streams_norm,
+    streams_router,
+    streams_predict,
+    streams_correct,
+    streams_scale,
+    laurel_down,
+    laurel_up,
+    laurel_norm,
     gate_norm,
     decay,
     strength,

@@ -143,6 +143,10 @@ constexpr Spare kSpares[] = {
     // Encoders of images, where the text part alone is opened.
     {"gemma3", At::begin, "vision_tower"},
     {"gemma3", At::begin, "multi_modal_projector"},
+    {"gemma3n", At::begin, "vision_tower"},
+    {"gemma3n", At::begin, "audio_tower"},
+    {"gemma3n", At::begin, "embed_vision"},
+    {"gemma3n", At::begin, "embed_audio"},
     {"gemma4", At::begin, "vision_tower"},
     {"gemma4", At::begin, "audio_tower"},
     {"gemma4", At::begin, "embed_vision"},

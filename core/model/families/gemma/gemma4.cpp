@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/families/gemma/shared_keys.h"
 #include "model/families/moe_like.h"
 
 namespace headlight {
 
 namespace {
-
-bool is_full(const LayerSpec& layer) { return !layer.attention.window; }
 
 /// Reads the widths and key/value heads of layers whose values differ from those of the model.
 void read_listed_heads(ConfigReader& r, ModelConfig& c) {
@@ -60,24 +59,13 @@ void read_windows(ConfigReader& r, ModelConfig& c) {
     s.layers.back().attention.window = 0;
 }
 
-/// Lets the last layers read the keys and values of the last layer of their kind that has its own.
+/// Lets the last layers read the keys and values of earlier ones; their MLPs may be twice as wide.
 void share_keys(ConfigReader& r, ModelConfig& c) {
-    StackConfig& s = c.stacks[0];
-    const int shared = r.integer({"num_kv_shared_layers"}, 0, 0, 1000), first = s.depth() - shared;
     const bool wide = r.boolean({"use_double_wide_mlp"}, false);
-    for (int l = std::max(0, first); l < s.depth(); ++l) {
-        AttentionSpec& a = s.layers[l].attention;
-        for (int before = 0; before < first; ++before)
-            if (is_full(s.layers[before]) == is_full(s.layers[l])) a.source = before;
-        if (a.source < 0 || s.layers[a.source].attention.d_head != a.d_head ||
-            s.layers[a.source].attention.kv_heads != a.kv_heads) {
-            r.fail(r.file() + ": layer " + std::to_string(l) +
-                   " reads the keys and values of an earlier layer of its kind and heads, but there is none; "
-                   "correct \"num_kv_shared_layers\".");
-            return;
-        }
-        if (wide) s.layers[l].mlp.width *= 2;
-    }
+    const int first = share_last_keys(r, c, 0);
+    for_layers(c, [&](LayerSpec& layer, int l) {
+        if (wide && l >= first) layer.mlp.width *= 2;
+    });
 }
 
 /// Reads the rotation of each kind of layer.
