@@ -1,5 +1,5 @@
 // Checks by hand how a router chooses experts.
-#include "model/experts.h"
+#include "model/feed_forward/experts.h"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "model/convolution.h"
-#include "model/experts.h"
+#include "model/feed_forward/experts.h"
 #include "model/layer_embedding.h"
 
 namespace headlight {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/attention/shown.h"
-#include "model/experts.h"
+#include "model/feed_forward/experts.h"
 
 namespace headlight {
 

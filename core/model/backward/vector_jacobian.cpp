@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/spare.h"
 #include "model/activation.h"
-#include "model/experts.h"
+#include "model/feed_forward/experts.h"
 #include "model/sparse_gate.h"
 
 namespace headlight {

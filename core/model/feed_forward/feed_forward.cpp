@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "model/activation.h"
-#include "model/experts.h"
+#include "model/feed_forward/experts.h"
 #include "model/forward.h"
 #include "model/pass.h"
 #include "model/sparse_gate.h"

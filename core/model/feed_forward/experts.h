@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "model/routing.h"
+#include "model/feed_forward/routing.h"
 
 namespace headlight {
 

@@ -1,5 +1,5 @@
 // Runs the experts that tokens are sent to, and maps gradients back through them.
-#include "model/experts.h"
+#include "model/feed_forward/experts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "base/spare.h"
 #include "model/activation.h"
 #include "model/backward/vector_jacobian.h"
-#include "model/routing.h"
+#include "model/feed_forward/routing.h"
 
 namespace headlight {
 

@@ -1,5 +1,5 @@
 // Chooses experts by the router's scores, and maps gradients by their weights back to the scores.
-#include "model/routing.h"
+#include "model/feed_forward/routing.h"
 
 #include <algorithm>
 #include <cmath>
