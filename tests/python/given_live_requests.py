@@ -31,6 +31,7 @@ def it_describes_itself():
     assert [b["path"] for b in told["blocks"]] == list(map(str, range(config.num_hidden_layers)))
     assert told["blocks"][1]["module"] == "layers.1"
     assert told["blocks"][0]["kv_heads"] == config.num_key_value_heads
+    assert told["blocks"][0]["d_head"] == told["blocks"][0]["d_value"] == config.head_dim
     assert told["can"]["reuse"] and told["can"]["lens"] and told["can"]["generate"]
     read = transformers.PreTrainedTokenizerFast(
         tokenizer_object=__import__("tokenizers").Tokenizer.from_str(
@@ -287,7 +288,9 @@ def a_function_of_the_users_is_served():
         assert calls == [tokenizer(TEXT)["input_ids"]] == [header["sides"]["input"]["ids"]]
         assert got["blocks.1.attn.hook_pattern"].shape == (3, len(calls[0]), len(calls[0]))
         assert np.array_equal(got["blocks.0.hook_resid_post"], got["blocks.1.hook_resid_pre"])
-        assert client.ask("describe")[0]["name"] == "mine"
+        told = client.ask("describe")[0]
+        assert told["name"] == "mine" and told["kind"] == "decoder"
+        assert [block["heads"] for block in told["blocks"]] == [3, 3]
         for verb, fields in (("lens", {}), ("run", {"ids": IDS, "changes": ["ablate:0.1"]})):
             assert "mine is a function" in refusal(lambda: client.ask(verb, **fields))
 

@@ -85,6 +85,7 @@ class FigureOptions(Recorded, total=False):
     delay: float
     dpi: float
     drop_sink: bool
+    engine: Any
     font_pt: float
     generate: int
     graph: bool
@@ -131,6 +132,8 @@ class FigureOptions(Recorded, total=False):
         "final-norm",
         "unembedding",
         "layer-embedding",
+        "laurel",
+        "streams",
     ]
     parts: Literal["tokens", "words", "sentences", "paragraphs"]
     points: int
@@ -193,6 +196,7 @@ class ShowOptions(Recorded, total=False):
     do: Any
     dpi: float
     drop_sink: bool
+    engine: Any
     font_pt: float
     format: Literal["png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"]
     frames: int
@@ -245,6 +249,8 @@ class ShowOptions(Recorded, total=False):
         "final-norm",
         "unembedding",
         "layer-embedding",
+        "laurel",
+        "streams",
     ]
     parts: Literal["tokens", "words", "sentences", "paragraphs"]
     points: int
@@ -311,6 +317,7 @@ class HeadsOptions(Recorded, total=False):
     change: Any
     chat: Any
     effect_on: Any
+    engine: Any
     first_line: int
     ids: Any
     image: Any
@@ -348,6 +355,7 @@ class CorpusOptions(Recorded, total=False):
     change: Any
     chat: Any
     effect_on: Any
+    engine: Any
     first_line: int
     ids: Any
     image: Any
@@ -384,6 +392,7 @@ class CompareOptions(Recorded, total=False):
     adapter: Any
     change: Any
     chat: Any
+    engine: Any
     ids: Any
     image: Any
     mask: Any

@@ -18,7 +18,7 @@ FIELDS = {
     "chat": {"messages", "generation_prompt", "tools"},
     "run": {*READS, *ACTS, "capture", "heads", "from"},
     "generate": {*READS, *ACTS, "tokens", "temperature", "top_k", "top_p", "seed", "top", "stop"},
-    "lens": {"top", "tokens"},
+    "lens": {"top", "tokens", "all"},
     "gradient": {*READS, *ACTS, "metric", "by", "heads"},
     "weights": {"head"},
 }
@@ -42,7 +42,7 @@ def checked(request: Mapping[str, Any]) -> Mapping[str, Any]:
         elif name in ("capture", "by", "changes", "heads"):
             good = isinstance(value, list) and len(value) <= MAX_GLOBS
             good = good and all(isinstance(part, str) for part in value)
-        elif name in ("special", "generation_prompt"):
+        elif name in ("special", "generation_prompt", "all"):
             good = isinstance(value, bool)
         else:
             good = isinstance(value, str)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import arrays
 from ..errors import HeadlightError
 from ..hooked_models import is_hooked
-from ..trace_writer import as_array, place
+from ..trace_writer import as_array, is_causal, place
 from .changes import Block
 from .fields import checked
 from .plans import Cancelled, Wanted
@@ -27,6 +27,8 @@ REFUSED = (
 class FunctionRequests(Requests):
     """Answers run, encode, decode and chat; refuses what needs a model's inside."""
 
+    AT_ONCE = ("encode", "decode", "chat")  # the function is called by one thread alone
+
     def __init__(self, function: Any, tokenizer: Any, name: str):
         self.function, self.name = function, name
         self.hooked = is_hooked(function)
@@ -39,20 +41,39 @@ class FunctionRequests(Requests):
 
     def describe(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         can = dict.fromkeys(("reuse", "attention", "positions", "noise", "lens", "generate"), False)
+        blocks = self._blocks()
         return Answer(
             {
                 "name": self.name,
                 "family": "function",
-                "kind": None,
-                "blocks": [],
+                "kind": "decoder" if all(b["rule"]["causal"] for b in blocks) else "encoder",
+                "blocks": blocks,
                 "tokenizer": str(getattr(self.tokenizer, "name_or_path", "") or "") or None,
                 "can": {**can, "chat": bool(getattr(self.tokenizer, "chat_template", None))},
             }
         )
 
+    def _blocks(self) -> list[dict[str, Any]]:
+        """What a pass over a few tokens shows: the blocks, their heads, whether they look ahead."""
+        known = self.tokenizer is not None
+        ids = list(self.tokenizer("one two three")["input_ids"]) if known else [0, 1, 2]
+        return [
+            {
+                "path": place(block)[:-1],
+                "at": place(block)[:-1],
+                "heads": layer.shape[0],
+                "kv_heads": layer.shape[0],
+                "rule": {
+                    "says": False,
+                    "causal": is_causal(as_array(layer.head(0), np.dtype("<f4"))),
+                },
+            }
+            for block, layer in self._called(ids)[0].blocks.items()
+        ]
+
     def answer(self, verb: str, request: Any, tensors: Any, stop: Stop) -> Iterator[Answer]:
         acts = bool(request.get("changes")) or request.get("mask") not in (None, "own")
-        if verb not in (*self.AT_ONCE, "run") or acts:
+        if verb not in ("describe", *self.AT_ONCE, "run") or acts:
             raise HeadlightError(f"{self.name} {REFUSED}")
         yield from super().answer(verb, request, tensors, stop)
 

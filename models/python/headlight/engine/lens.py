@@ -24,7 +24,7 @@ class Lens:
 
     def __init__(self, live: LiveModel):
         self.live = live
-        self.predicts, self.works = False, False
+        self.predicts, self.works, self.vocabulary = False, False, 0
         self._try()
 
     def _try(self) -> None:
@@ -42,6 +42,7 @@ class Lens:
         bar = 1e-4 if logits.dtype == live.torch.float32 else 5e-2
         error = float((got - logits.float()).abs().max())
         self.works = error <= bar * (1 + float(logits.abs().max()))
+        self.vocabulary = int(logits.shape[1]) if self.works else 0
 
     def _natural(self, text: Any) -> tuple[Any, Any]:
         """Return what the last layer gives, and the logits."""

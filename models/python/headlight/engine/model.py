@@ -79,7 +79,7 @@ class LiveModel:
         if self.attends:
             register(sys.modules["transformers"], NAME, attend)
         self.prefix = Prefix()
-        self.found, self.heads, self.rules = Found(), {}, {}
+        self.found, self.heads, self.rules, self.widths = Found(), {}, {}, {}
         self._look()
 
     # ---- what the model is
@@ -97,7 +97,7 @@ class LiveModel:
                 f"{type(self.model).__name__} showed no attention that could be followed; load it "
                 'with attn_implementation="eager".'
             )
-        self.heads, self.rules = looking.heads, looking.rules
+        self.heads, self.rules, self.widths = looking.heads, looking.rules, looking.widths
         self.found_biases = {name for name in looking.kept if name.endswith("bias")}
         finder = Finder(self.torch, log, looking.recorder)
         self.found = finder.find(self._embeddings(), self.torch.tensor(text.ids))

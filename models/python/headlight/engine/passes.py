@@ -46,6 +46,7 @@ class Pass:
         self.views: dict[str, View] = {}
         self.rules: dict[Block, dict[str, Any]] = {}
         self.heads: dict[Block, tuple[int, int]] = {}
+        self.widths: dict[Block, tuple[int, int]] = {}  # of a head's q and k, and of its v
         self._calls: Counter[Any] = Counter()
         self._memo: dict[Any, tuple[Any, Any]] = {}
 
@@ -106,6 +107,7 @@ class Pass:
         rule["says"] = follows and self._bias(at, call)
         self.rules[block] = rule
         self.heads[block] = int(call.query.shape[1]), int(call.key.shape[1])
+        self.widths[block] = int(call.query.shape[3]), int(call.value.shape[3])
         rows = lambda t: t[0, :, past:].transpose(0, 1)
         self.keep(at + "hook_q", call.query, lambda t: t[0].transpose(0, 1))
         self.keep(at + "hook_k", call.key, rows)

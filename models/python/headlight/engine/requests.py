@@ -67,6 +67,7 @@ class Requests:
             "class": type(live.model).__name__,
             "d_model": live.found.width,
             "vocabulary": live.vocabulary(),
+            "logits": self.lens_of.vocabulary,
             "positions": getattr(live.config, "max_position_embeddings", None),
             "config": _finite(live.config.to_dict()),
             "blocks": [self._block(block) for block in live.heads],
@@ -99,6 +100,7 @@ class Requests:
             "module": module,
             "heads": heads,
             "kv_heads": kv_heads,
+            **dict(zip(("d_head", "d_value"), live.widths.get(block, ()))),
             "rule": live.rules[block],
         }
 
@@ -274,6 +276,8 @@ class Requests:
                 'There are no rows to read; send the tensor "rows", [row, d_model].'
             )
         logits = self.lens_of.logits(rows, stop)
+        if request.get("all"):
+            return Answer({}, {"logits": logits})
         log_p = logits.log_softmax(-1)
         top = logits.topk(min(int(request.get("top") or 10), MAX_TOP, logits.shape[1]))
         out = {
