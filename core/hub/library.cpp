@@ -6,6 +6,7 @@
 #include "base/quoted.h"
 #include "hub/adapted.h"
 #include "hub/hub.h"
+#include "io/engine_address.h"
 #include "io/folder.h"
 #include "io/gguf_parts.h"
 #include "io/json.h"
@@ -129,6 +130,12 @@ void find_built_in(Found& out) {
 using Find = void (*)(Found&);
 constexpr Find kPlaces[] = {find_built_in, find_hugging_face, find_lm_studio, find_ollama, find_llama_cpp};
 
+/// Finds the Python processes that serve a model here. They say what it is once one connects.
+void find_engines(Found& out) {
+    for (const std::string& address : engines_on_computer())
+        out.push_back(found(name_in_path(address), address, "Python process"));
+}
+
 /// Returns 0 if it cannot be read, for example a dangling link.
 int64_t size_of(const fs::path& file) {
     std::error_code error;
@@ -212,6 +219,7 @@ std::vector<FoundModel> models_on_computer() {
     Found out;
     for (const Find find : kPlaces) find(out);
     for (FoundModel& m : out) is_adapter(m.path) ? examine_adapter(m) : examine(m);
+    find_engines(out);
     return out;
 }
 
@@ -243,6 +251,7 @@ fs::path built_in_folder(const std::string& name) {
 
 std::string model_key(const std::string& path_or_name) {
     std::error_code ignored;
+    if (is_engine_address(path_or_name)) return keep_token(path_or_name);
     if (const auto adapted = read_adapted(path_or_name); adapted && *adapted) {
         AdaptedModel out = **adapted;
         if (!out.model.empty()) out.model = model_key(out.model);
@@ -322,6 +331,7 @@ std::string repository_in(const fs::path& path) {
 }  // namespace
 
 std::string name_in_path(const fs::path& path) {
+    if (const std::string address = path.string(); is_engine_address(address)) return engine_name(address);
     if (const auto adapted = read_adapted(path.string()); adapted && *adapted) {
         const auto& [model, adapter, strength] = **adapted;
         return (model.empty() ? "" : name_in_path(model) + " + ") + adapter_name(adapter, strength);

@@ -8,6 +8,7 @@
 #include "base/spare.h"
 #include "kernels/choice.h"
 #include "model/activation.h"
+#include "model/engine.h"
 #include "model/loading/table_sums.h"
 #include "model/pass.h"
 #include "model/sinusoids.h"
@@ -144,6 +145,11 @@ Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x,
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const ModelWeights& w = model.weights;
+    if (model.engine) {
+        auto logits = model.engine->logits(normalized);
+        if (!logits) throw Failure(logits.error());
+        return *std::move(logits);
+    }
     HEADLIGHT_CHECK(w.unembedding);
     Matrix x = normalized * c.logit_scale;
     if (w.head_dense) x = project(pool, x, w.head_dense);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "io/mapped_file.h"
+#include "model/engine.h"
 
 namespace headlight {
 
@@ -23,6 +24,13 @@ Status check_encoding(const Model& model, const Encoding& e, const StackConfig& 
         if (types > 1 && (type < 0 || type >= types))
             return wrong("the token type " + std::to_string(type), types);
     return success();
+}
+
+/// Tokenizes a text, or two: by the model's own tokenizer, or where its weights are.
+Result<Encoding> encoded(const Model& model, const std::string& text, const std::string& pair, bool special) {
+    if (model.engine) return model.engine->encode(text, pair, special);
+    TRY(const auto opened, model.tokenizer);
+    return pair.empty() ? opened->encode(text, special) : opened->encode_pair(text, pair, special);
 }
 
 Sequence of_ids(const Tokenizer* tokenizer, std::vector<int> ids, std::vector<int> types = {}) {
@@ -57,9 +65,7 @@ void cut(Sequence& s, int context) {
 Result<Sequence> read_source(const Model& model, const TextInput& given, bool special, ModelInput& input) {
     const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->get() : nullptr;
     if (!given.ids.empty()) return of_ids(tokenizer, given.ids, given.types);
-    TRY(const auto opened, model.tokenizer);
-    TRY(Encoding e, given.pair.empty() ? opened->encode(given.text, special)
-                                       : opened->encode_pair(given.text, given.pair, special));
+    TRY(Encoding e, encoded(model, given.text, given.pair, special));
     TRY_STATUS(check_encoding(model, e, model.config.stacks[0]));
     input.offsets = std::move(e.offsets);
     const bool typed_at_all = !given.text.empty() || !given.pair.empty();
@@ -76,8 +82,9 @@ Result<Sequence> read_target(const Model& model, const TextInput& given) {
     if (!given.target_ids.empty()) return of_ids(tokenizer, given.target_ids);
     Sequence s = of_ids(tokenizer, {c.start_id});
     if (given.target.empty()) return s;
-    TRY(const auto opened, model.tokenizer);
-    TRY(Encoding e, model.target_tokenizer()->encode(given.target, true));
+    if (!model.engine) TRY_STATUS(model.tokenizer);
+    TRY(Encoding e, model.engine ? model.engine->encode(given.target, "", true)
+                                 : model.target_tokenizer()->encode(given.target, true));
     TRY_STATUS(check_encoding(model, e, c.decoder()));
     if (!e.ids.empty() && e.ids.back() == c.end_id) {
         e.ids.pop_back();

@@ -22,6 +22,7 @@
 namespace headlight {
 
 struct AttentionRule;  // model/attention.h
+class Engine;          // model/engine.h
 struct ChatTemplates;  // chat/files.h
 struct LayerRules;
 
@@ -179,6 +180,7 @@ struct AttentionActivations {
     Rows v;     // [keys, kv_heads · d_value]
     Rows gate;  // [n, heads or heads · d_value], scores of z's gate (model/mixers/attention_gate.h); empty:
                 // none
+    Rows out;   // [n, d_model], what the block adds, of a pass elsewhere (Model::engine); empty: to compute
 };
 
 struct LayerActivations {
@@ -186,6 +188,7 @@ struct LayerActivations {
     ReplacedRows replaced;  // rows of resid_pre as computed, where the user replaced them
     Rows streams;           // [n, streams · d_model], as they enter the layer; empty: resid_pre alone does
     AttentionActivations self, second;
+    Rows mlp_out;  // [n, d_model], what the MLP adds, of a pass elsewhere; empty: to compute
     LayerChanges changed;
     Rows entering() const;  // [n, d_model]: the previous layer's output, or the embeddings; of streams the
                             // active one, as predicted
@@ -198,7 +201,8 @@ struct StackActivations {
         layers;             // shared with passes that differ only in later layers
     Rows streams;           // [n, streams · d_model], as the last layer leaves them; empty: one stream
     Rows resid_final;       // [n, d_model], resid_post of the last layer; of streams their mean
-    Rows normalized;        // [n, d_model], after the final norm; resid_final if there is none
+    Rows normalized;        // [n, d_model], after the final norm; resid_final if there is none, and of passes
+                            // elsewhere, where the norm is a part of the unembedding
     Rows layer_embeddings;  // [n, layers · width], what each layer reads of its own; empty: nothing
     /// [n, d_model]: the embeddings of tokens, with their positions.
     Rows embeddings() const;
@@ -224,6 +228,7 @@ struct Model {
     /// Holds packed copies of `weights`, made after the first pass; null: a model without weights.
     std::shared_ptr<PackedWeights> packed;
     std::shared_ptr<const Adapter> adapter;  // what is added to matrices of `weights`; null: nothing
+    std::shared_ptr<Engine> engine;  // computes where the weights are; null: they are here, or nowhere
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
     Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian's, for the target
 
@@ -248,7 +253,11 @@ struct Model {
         return separate_target ? *separate_target : *tokenizer;
     }
     /// Returns whether it computes logits; base models and sentence encoders do not.
-    bool has_logits() const { return static_cast<bool>(weights.unembedding); }
+    bool has_logits() const { return logit_count() > 0; }
+    /// Counts the logits of one position; 0: it computes none.
+    int logit_count() const {
+        return weights.unembedding ? narrow<int>(weights.unembedding.out) : engine ? config.vocab : 0;
+    }
 };
 
 /// Open the configuration alone, or the tokenizer alone: of a folder that may hold nothing else, or of a GGUF

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/cast.h"
+#include "model/engine.h"
 
 namespace headlight {
 
@@ -179,7 +180,10 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
 }
 
 Reuse reusable(const Trace& past, const Trace& now) {
-    if (!past.has_weights()) return {};  // a recorded trace
+    const Engine* elsewhere = past.model->engine.get();
+    if (!past.has_weights() && !elsewhere) return {};  // a recorded trace
+    if (elsewhere && !(elsewhere->keeps_rows() && past.request.intervention == now.request.intervention))
+        return {};  // values that it put in are not known here
     std::vector<std::vector<LayerRules>> rules;
     for (const auto& stack : now.activations.stacks) {
         rules.emplace_back();

@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
+#include "model/engine.h"
 #include "model/interventions/rules.h"
 #include "model/laurel.h"
 #include "model/mixers/attention_gate.h"
@@ -293,11 +294,44 @@ int passes_together(const Trace& trace, int count) {
     return static_cast<int>(std::clamp<int64_t>(kBytes / bytes, 1, count));
 }
 
+namespace {
+
+/// Shows the tiles of a pass that was computed elsewhere, but for those of `past`.
+void show_patterns(const Trace& trace, const Trace* past, ThreadPool& pool, PatternObserver& observer) {
+    const ModelConfig& c = trace.config();
+    const Reuse kept = past && past->model == trace.model ? reusable(*past, trace) : Reuse();
+    for (int block = 0; block < c.blocks(); ++block) {
+        const StackReuse same = kept.stacks.empty() ? StackReuse() : kept.stacks[c.block(block).stack];
+        if (same.whole) continue;
+        observer.begin(block, same.rows);
+        pool.run(c.heads(block), [&](int head) {
+            show_pattern(trace, {block, head}, same.rows, trace.query_count(block), pool, observer);
+        });
+    }
+}
+
+/// Runs requests one after another where the model's weights are.
+Result<std::vector<std::shared_ptr<const Trace>>> run_elsewhere(const std::shared_ptr<const Model>& model,
+                                                                std::vector<TraceRequest> requests,
+                                                                ThreadPool& pool, const CancelFlag* cancel) {
+    std::vector<std::shared_ptr<const Trace>> out;
+    for (TraceRequest& r : requests) {
+        TRY_STATUS(check_sequences(*model, r.request.inputs));
+        TRY(auto trace, model->engine->run(model, std::move(r.request), r.past, cancel));
+        if (r.observer) show_patterns(*trace, r.past, pool, *r.observer);
+        out.push_back(std::move(trace));
+    }
+    return out;
+}
+
+}  // namespace
+
 Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_ptr<const Model>& model,
                                                              std::vector<TraceRequest> requests,
                                                              ThreadPool& pool, const CancelFlag* cancel) {
     HEADLIGHT_CHECK(model);
     const CancelScope scope(pool, cancel);
+    if (model->engine) return run_elsewhere(model, std::move(requests), pool, cancel);
     std::vector<CheckedSequences> inputs;
     std::vector<std::vector<std::vector<LayerRules>>> rules;
     for (const TraceRequest& r : requests) {

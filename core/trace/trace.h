@@ -23,8 +23,11 @@ struct Trace {
     Activations activations;
 
     const ModelConfig& config() const { return model->config; }
-    /// Returns false for traces from files: they hold patterns, and nothing that needs a matrix of the model.
+    /// Returns false for traces from files, which hold patterns and nothing that needs a matrix of the model,
+    /// and for passes elsewhere (Model::engine).
     bool has_weights() const { return !model->weights.stacks.empty(); }
+    /// Returns whether its model can run again, here or elsewhere: not if it was read from a file.
+    bool can_run() const { return has_weights() || model->engine != nullptr; }
     /// Returns whether a block's scores follow from q·k: not if only patterns were recorded, or if a
     /// recurrence mixes its tokens.
     bool has_scores(int block) const { return !rule(block).is_recorded() && rule(block).is_softmax(); }

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Check the rooms: includes go one way, a room defines what it declares, and none grows too large.
 
-base <- kernels <- io <- tokenizer <- chat <- model <- hub <- trace <- analysis <- learn <-
-questions <- figure <- session <- gpu <- paint <- parts <- views <- panels <- window, cli
+base <- kernels <- io <- tokenizer <- chat <- model <- hub <- trace <- engine <- analysis <-
+learn <- questions <- figure <- session <- gpu <- paint <- parts <- views <- panels <- window, cli
 """
 
 import re
 import sys
 from pathlib import Path
 
-CORE = "base kernels io tokenizer chat model hub trace analysis learn questions figure".split()
+CORE = (
+    "base kernels io tokenizer chat model hub trace engine analysis learn questions figure".split()
+)
 APP = ["session", "gpu", "paint", "parts", "views", "panels", "window", "cli"]
 ORDER = CORE + APP
 MAX_ROOM = 6000  # lines of one folder

@@ -7,8 +7,8 @@ namespace headlight {
 
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
-    return !c.norms_sums() && !c.has_streams() && !c.mlm_head && !c.can.read_image && m.has_logits() &&
-           m.weights.stacks.back().final_norm;
+    return !m.weights.stacks.empty() && !c.norms_sums() && !c.has_streams() && !c.mlm_head &&
+           !c.can.read_image && m.has_logits() && m.weights.stacks.back().final_norm;
 }
 
 float carried_share(const Model& m, int block) {

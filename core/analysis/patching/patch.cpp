@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/draws.h"
 #include "base/quoted.h"
+#include "model/engine.h"
 #include "model/input.h"
 #include "model/interventions/change_place.h"
 #include "model/interventions/check_changes.h"
@@ -106,7 +107,7 @@ Result<Intervention> patched(Intervention intervention, const Trace& own, Thread
     TRY_STATUS(check_changes(*own.model, intervention));
     std::map<std::string, std::shared_ptr<const Trace>> sources;
     for (Change& change : intervention.changes) {
-        if (!waits(change)) continue;
+        if (!waits(change) || (own.model->engine && change.kind != ChangeKind::freeze)) continue;
         auto& source = sources[change.from];
         if (!source && !change.from.empty()) {
             TRY(source, run_source(change.from, own, pool, cancel));

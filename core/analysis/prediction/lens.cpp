@@ -7,6 +7,7 @@
 #include "analysis/circuits/direct.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "model/engine.h"
 #include "model/streams.h"
 
 namespace headlight {
@@ -23,9 +24,9 @@ Matrix entering_stream(const Trace& trace, Index layer, Index position, ThreadPo
     return leave_streams(run, at.streams.row(position));
 }
 
-/// [rows, vocab]: logits of the embeddings and of each layer's output. Rows are the positions of `at`, layer
-/// by layer, from the row `begin` on: reads the unembedding once for all.
-Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Index rows, ThreadPool& pool) {
+/// [rows, d_model]: the embeddings and each layer's output, as the unembedding reads them. Rows are the
+/// positions of `at`, layer by layer, from the row `begin` on.
+Matrix early_rows(const Trace& trace, const LensRequest& at, Index begin, Index rows, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
     const Index layers = isize(stack.layers);
     HEADLIGHT_CHECK(at.first >= 0 && at.count > 0 && at.first + at.count <= stack.normalized.rows() &&
@@ -37,9 +38,19 @@ Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Inde
         x.row(i) = i < early ? Matrix(entering_stream(trace, layer, position, pool))
                              : Matrix(stack.normalized.row(position));
     }
-    const Norm& norm = trace.model->weights.stacks.back().final_norm;
+    const Norm norm = trace.has_weights() ? trace.model->weights.stacks.back().final_norm : Norm();
     if (norm && early > 0) x.topRows(early) = apply_norm(trace.config(), norm, x.topRows(early), pool);
-    return unembed(*trace.model, x, pool);
+    return x;
+}
+
+/// [rows, vocab]: their logits; reads the unembedding once for all.
+Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Index rows, ThreadPool& pool) {
+    return unembed(*trace.model, early_rows(trace, at, begin, rows, pool), pool);
+}
+
+/// Fails if the trace's model cannot give logits.
+void check_predicts(const Trace& trace) {
+    if (!trace.model->engine) trace.weights(0);
 }
 
 int layer_count(const Trace& trace) { return isize(trace.activations.stacks.back()->layers); }
@@ -114,23 +125,30 @@ void attribute(const Trace& trace, const DirectPath& path, int position, Attribu
 Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& pool,
                          const CancelFlag* cancel) {
     constexpr Index kTogether = 64;  // rows whose logits are held at once
-    trace.weights(0);                // fails if the trace holds none
+    check_predicts(trace);
     const Index all = Index{layer_count(trace) + 1} * w.count;
     Lens lens{w.first, std::vector(layer_count(trace) + 1, std::vector<Prediction>(w.count))};
     for (Index begin = 0; begin < all; begin += kTogether) {
         if (stopped(cancel)) return cancelled();
         const Index rows = std::min(kTogether, all - begin);
-        const Matrix logits = early_logits(trace, w, begin, rows, pool);
-        pool.run(narrow<int>(rows), [&](int i) {
-            lens.top[(begin + i) / w.count][(begin + i) % w.count] = most_probable(logits.row(i));
-        });
+        const auto put = [&](Index i, const Prediction& top) {
+            lens.top[(begin + i) / w.count][(begin + i) % w.count] = top;
+        };
+        const Matrix x = early_rows(trace, w, begin, rows, pool);
+        if (Engine* engine = trace.model->engine.get()) {  // logits themselves need not cross
+            TRY(const auto tops, engine->most_probable(x));
+            for (Index i = 0; i < rows; ++i) put(i, {tops[size_t(i)].first, tops[size_t(i)].second});
+            continue;
+        }
+        const Matrix logits = unembed(*trace.model, x, pool);
+        pool.run(narrow<int>(rows), [&](int i) { put(i, most_probable(logits.row(i))); });
     }
     return lens;
 }
 
 Result<Attribution> answer_attribution(const Trace& trace, const AttributionRequest& w, ThreadPool& pool,
                                        const CancelFlag* cancel) {
-    trace.weights(0);  // fails if the trace holds none
+    check_predicts(trace);
     const CancelScope scope(pool, cancel);
     Attribution a;
     const int layers = layer_count(trace);

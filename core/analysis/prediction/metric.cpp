@@ -25,14 +25,14 @@ std::span<const MetricRow> metric_rows() {
 }
 
 Error predicts_nothing(const Model& model) {
-    if (model.weights.stacks.empty())
+    if (model.weights.stacks.empty() && !model.engine)
         return {model.name + " holds no weights, so there is no metric to take of it; open the model."};
     return {model.name + " has no head that predicts tokens, so there is no metric to take of it."};
 }
 
 Result<Metric> resolved(Metric m, const Trace& own, ThreadPool& pool) {
     if (!own.model->has_logits()) return predicts_nothing(*own.model);
-    if (std::max(m.a, m.b) >= own.model->weights.unembedding.out)
+    if (std::max(m.a, m.b) >= own.model->logit_count())
         return Error{"The metric names a token that " + own.model->name + " does not have; choose another."};
     const int n = own.config().can.read_image ? 1 : own.output().size();
     if (m.position >= n)

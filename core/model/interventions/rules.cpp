@@ -20,7 +20,8 @@ public:
                          const Intervention& intervention, const CancelFlag* cancel)
         : config_(model.config),
           stack_(config_.stacks[stack]),
-          weights_(model.weights.stacks[stack]),
+          weights_(model.weights.stacks.empty() ? std::span<const LayerWeights>()
+                                                : model.weights.stacks[stack].layers),
           intervention_(intervention),
           cancel_(cancel),
           first_block_(config_.blocks_of(narrow<int>(stack), 0).front()),
@@ -75,6 +76,10 @@ private:
         }
         return out;
     }
+    const LayerWeights& weights_of(int layer) const {
+        static const LayerWeights none;
+        return weights_.empty() ? none : weights_[static_cast<size_t>(layer)];
+    }
     /// Builds the position bias of a layer.
     PositionBias position_bias(int layer) const {
         PositionBias out;
@@ -83,7 +88,7 @@ private:
             out = alibi_bias(config_.alibi, stack_.layers[layer].attention.heads, queries_);
             if (!positions_.own()) out.by_key = Matrix(out.by_key(Eigen::all, positions_.shuffled));
         }
-        const float* table = weights_.layers[layer].relative_bias;
+        const float* table = weights_of(layer).relative_bias;
         if (!table) return out;
         out = bucket_bias(config_.buckets, table, stack_.causal, stack_.layers[layer].attention.heads,
                           queries_);
@@ -101,10 +106,10 @@ private:
         const int layer = config_.block(block).layer;
         const bool second = config_.block(block).is_second();
         const AttentionSpec& spec = config_.attention(block);
-        const AttentionWeights& w = second ? weights_.layers[layer].second : weights_.layers[layer].self;
+        const AttentionWeights& w = second ? weights_of(layer).second : weights_of(layer).self;
         const OwnMask own{spec.window, spec.chunk};
         const float* sinks = w.sinks;
-        const void* table = second ? nullptr : weights_.layers[layer].relative_bias;
+        const void* table = second ? nullptr : weights_of(layer).relative_bias;
         if (spec.disentangled || spec.recurrence) table = &w;
         auto& rule = rules_[{own, spec.score_scale(), spec.cap, spec.heads, spec.kv_heads, table, sinks}];
         if (!rule) {
@@ -149,7 +154,7 @@ private:
 
     const ModelConfig& config_;
     const StackConfig& stack_;
-    const StackWeights& weights_;
+    std::span<const LayerWeights> weights_;  // empty: they are elsewhere (Model::engine)
     const Intervention& intervention_;
     const CancelFlag* cancel_;
     int first_block_, queries_, source_rows_;

@@ -1,0 +1,214 @@
+// Reads a server's description of its model.
+#include "engine/description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/cast.h"
+#include "base/quoted.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kDescription = "The server's description of its model";
+constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
+constexpr int kMaxVocabulary = 1 << 28, kMaxTokensRead = 1 << 16;  // what a server reads at once
+
+Error unknown(const std::string& what) {
+    return Error{std::string(kDescription) + " " + what +
+                 "; start it with the same version of Headlight's Python package."};
+}
+
+struct DescribedBlock {
+    AttentionSpec spec;
+    EngineRule rule;
+};
+/// By the name of their stack and whether they read another: the blocks of layers 0, 1, …
+using DescribedBlocks = std::map<std::pair<std::string, bool>, std::map<int, DescribedBlock>>;
+
+/// Splits "decoder.3.cross_attn".
+struct Place {
+    std::string stack;
+    int layer = -1;
+    bool cross = false;
+};
+Result<Place> read_place(const std::string& at) {
+    Place out;
+    const size_t first = at.find('.'), second = at.find('.', first == at.npos ? first : first + 1);
+    if (second == at.npos) return unknown("names no layer by " + in_quotes(at));
+    const std::string kind = at.substr(second + 1), number = at.substr(first + 1, second - first - 1);
+    out.stack = at.substr(0, first);
+    out.cross = kind == "cross_attn";
+    const bool digits =
+        !number.empty() && number.size() <= 4 && number.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits || (kind != "attn" && !out.cross)) return unknown("names no layer by " + in_quotes(at));
+    out.layer = std::stoi(number);
+    return out;
+}
+
+Result<DescribedBlock> read_block(const Json& block) {
+    DescribedBlock out;
+    const auto size = [&](const char* key, int max, int fallback) -> Result<int> {
+        TRY(const int64_t n, json_integer(block, key, fallback, 1, max, kDescription));
+        return narrow<int>(n);
+    };
+    TRY(out.spec.heads, size("heads", kMaxHeads, 0));
+    TRY(out.spec.kv_heads, size("kv_heads", kMaxHeads, out.spec.heads));
+    TRY(out.spec.d_head, size("d_head", kMaxWidth, 1));
+    TRY(out.spec.d_value, size("d_value", kMaxWidth, out.spec.d_head));
+    if (out.spec.heads < 1 || out.spec.heads % out.spec.kv_heads)
+        return unknown("has heads that cannot share keys evenly");
+    const auto rule = block.find("rule");
+    if (rule == block.end()) return unknown("has a block without a rule");
+    TRY(out.rule, read_engine_rule(*rule));
+    out.spec.window = out.rule.window;
+    return out;
+}
+
+Result<DescribedBlocks> read_blocks(const Json& described) {
+    DescribedBlocks out;
+    TRY(const Json list, json_list(described, "blocks", kDescription));
+    for (const Json& block : list) {
+        if (!block.is_object()) return unknown("has a block that is not described");
+        TRY(const std::string at, json_string(block, "at", "", kDescription));
+        TRY(const Place place, read_place(at));
+        TRY(DescribedBlock held, read_block(block));
+        if (!out[{place.stack, place.cross}].emplace(place.layer, std::move(held)).second)
+            return unknown("names " + in_quotes(at) + " twice");
+    }
+    if (out.empty()) return unknown("has no attention");
+    for (const auto& [name, blocks] : out)
+        if (isize(blocks) > kMaxLayers || blocks.rbegin()->first != isize(blocks) - 1)
+            return unknown("does not number its layers 0, 1, …");
+    return out;
+}
+
+/// Takes the blocks of one stack; `rules` gets theirs in the order of its layers.
+Result<StackConfig> take_stack(DescribedBlocks& blocks, const std::string& name, int vocabulary,
+                               bool reads_another, std::vector<EngineRule>& rules,
+                               std::vector<EngineRule>& crossing) {
+    StackConfig out;
+    out.name = name;
+    out.vocab = vocabulary;
+    if (reads_another) out.source = 0;
+    const auto self = blocks.find({name, false}), cross = blocks.find({name, true});
+    if (self == blocks.end() || (cross != blocks.end()) != reads_another ||
+        (reads_another && cross->second.size() != self->second.size()))
+        return unknown("does not have the blocks of its kind");
+    for (auto& [number, block] : self->second) {
+        LayerSpec& layer = out.layers.emplace_back();
+        layer.attention = block.spec;
+        layer.mlp.width = 1;  // its width is not said
+        rules.push_back(block.rule);
+    }
+    out.causal = self->second.begin()->second.rule.causal;
+    if (reads_another)
+        for (auto& [number, block] : cross->second) {
+            out.layers[static_cast<size_t>(number)].second = block.spec;
+            crossing.push_back(block.rule);
+        }
+    return out;
+}
+
+/// Reads the number of a token from the model's own configuration.
+int token_id(const Json& config, const char* key, int vocabulary, int fallback) {
+    const Json* held = json_find(config, or_null(key));
+    if (held && held->is_array()) held = held->empty() ? nullptr : &held->front();
+    if (!held || !held->is_number_integer()) return fallback;
+    const int64_t id = held->get<int64_t>();
+    return id >= 0 && id < vocabulary ? narrow<int>(id) : fallback;
+}
+
+Status read_stacks(const Json& described, int vocabulary, ModelConfig& c, std::vector<EngineRule>& rules) {
+    TRY(DescribedBlocks blocks, read_blocks(described));
+    std::vector<EngineRule> crossing;
+    const bool two = c.can.write_target;
+    c.stacks.clear();
+    for (const char* name : two ? std::vector{"encoder", "decoder"} : std::vector{"blocks"}) {
+        TRY(StackConfig stack,
+            take_stack(blocks, name, vocabulary, two && !c.stacks.empty(), rules, crossing));
+        c.stacks.push_back(std::move(stack));
+    }
+    if (blocks.size() != (two ? 3 : 1)) return unknown("has more stacks than its kind");
+    rules.insert(rules.end(), crossing.begin(), crossing.end());
+    c.number_blocks();
+    return success();
+}
+
+Result<ModelConfig> read_config(const Json& described, std::vector<EngineRule>& rules) {
+    ModelConfig c;
+    TRY(const std::string kind, json_string(described, or_null("kind"), "decoder", kDescription));
+    constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder"};
+    if (!contains(kKinds, kind)) return unknown("calls it " + in_quotes(kind));
+    c.kind = kind == "encoder"   ? ModelKind::encoder
+             : kind == "decoder" ? ModelKind::decoder
+                                 : ModelKind::encoder_decoder;
+    c.can = Capabilities::of(c.kind);
+    TRY(c.family_name, json_string(described, "family", "model", kDescription));
+    c.family_name = printable(shortened(c.family_name));
+    const auto count = [&](const char* key, int max, int fallback) -> Result<int> {
+        TRY(const int64_t n, json_integer(described, or_null(key), fallback, 1, max, kDescription));
+        return narrow<int>(n);
+    };
+    TRY(c.d_model, count("d_model", kMaxWidth, 1));
+    c.d_embed = c.d_model;
+    TRY(const int vocabulary, count("vocabulary", kMaxVocabulary, kMaxVocabulary));
+    TRY(const int64_t logits, json_integer(described, or_null("logits"), 0, 0, kMaxVocabulary, kDescription));
+    c.vocab = narrow<int>(logits);
+    TRY(c.context, count("positions", 1 << 30, kMaxTokensRead));
+    c.context = std::min(c.context, kMaxTokensRead);
+    c.token_types = c.can.read_pair ? 2 : 0;
+    TRY(const Json config, json_object(described, or_null("config"), kDescription));
+    c.start_id = token_id(config, "decoder_start_token_id", vocabulary, 0);
+    c.end_id = token_id(config, "eos_token_id", vocabulary, -1);
+    c.pad_id = token_id(config, "pad_token_id", vocabulary, -1);
+    if (c.end_id >= 0) c.generation.eos_token_ids = {c.end_id};
+    TRY(const Json can, json_object(described, or_null("can"), kDescription));
+    TRY(const bool positions, json_boolean(can, "positions", false, kDescription));
+    c.positions = positions ? PositionScheme::rotary : PositionScheme::none;
+    TRY_STATUS(read_stacks(described, vocabulary, c, rules));
+    return c;
+}
+
+/// Opens the tokenizer that the server sends, for labels; without it labels are the server's spellings.
+Result<std::shared_ptr<const Tokenizer>> read_tokenizer(const Frame& described) {
+    const StoredTensor* file = described.find("tokenizer.json");
+    if (!file || file->dtype->bytes != 1)
+        return Error{"The server sends no tokenizer that Headlight can read."};
+    return Tokenizer::parse({reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()},
+                            "The server's tokenizer");
+}
+
+}  // namespace
+
+Result<EngineRule> read_engine_rule(const Json& rule) {
+    EngineRule out;
+    if (!rule.is_object()) return unknown("has a rule that is not an object");
+    TRY(out.says, json_boolean(rule, "says", false, kDescription));
+    TRY(out.causal, json_boolean(rule, or_null("causal"), true, kDescription));
+    TRY(const int64_t window, json_integer(rule, or_null("window"), 0, 0, int64_t{1} << 40, kDescription));
+    out.window = window < kMaxTokens ? narrow<int>(window) : 0;
+    TRY(const double scale, json_number(rule, or_null("scale"), 1, kDescription));
+    TRY(const double cap, json_number(rule, or_null("cap"), 0, kDescription));
+    out.scale = float(scale);
+    out.cap = float(cap);
+    if (!std::isfinite(out.scale) || !std::isfinite(out.cap))
+        return unknown("has a scale that is not finite");
+    return out;
+}
+
+Result<EngineDescription> read_description(const Frame& described) {
+    EngineDescription out;
+    out.model = std::make_shared<Model>();
+    TRY(out.model->config, read_config(described.header, out.rules));
+    TRY(const std::string name, json_string(described.header, or_null("name"), "model", kDescription));
+    out.model->name = printable(shortened(name));
+    out.model->tokenizer = read_tokenizer(described);
+    TRY(const Json can, json_object(described.header, or_null("can"), kDescription));
+    TRY(out.reuses, json_boolean(can, or_null("reuse"), false, kDescription));
+    return out;
+}
+
+}  // namespace headlight

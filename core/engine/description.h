@@ -1,0 +1,35 @@
+// Makes a model without weights of what a server says about its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/frame.h"
+#include "model/model.h"
+
+namespace headlight {
+
+/// Holds how a server's block turns q and k into scores (docs/engine.md). `says` false: something else acts
+/// on them, and patterns themselves must be asked for.
+struct EngineRule {
+    bool says = false, causal = true;
+    int window = 0;
+    float scale = 1, cap = 0;
+    bool operator==(const EngineRule&) const = default;
+};
+
+/// Reads a rule from an answer.
+Result<EngineRule> read_engine_rule(const Json& rule);
+
+/// Holds what a server says once: the model, and the rule of each of its blocks.
+struct EngineDescription {
+    std::shared_ptr<Model> model;
+    std::vector<EngineRule> rules;
+    bool reuses = false;  // rows of an earlier pass serve
+};
+
+/// Reads the answer to "describe". `runs_on`: see Engine. Fails if its blocks make no stacks of layers.
+Result<EngineDescription> read_description(const Frame& described);
+
+}  // namespace headlight

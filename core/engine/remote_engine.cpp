@@ -1,0 +1,255 @@
+// Asks a server for passes, and keeps what its next answers may leave out.
+#include "engine/remote_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/cast.h"
+#include "base/quoted.h"
+#include "engine/connection.h"
+#include "engine/remote_trace.h"
+#include "model/engine.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kAnswer = "The server's answer";
+constexpr size_t kRemembered = 4;  // passes whose rows the next one may use
+
+Result<std::vector<int>> read_numbers(const Json& answer, JsonKey key, int64_t most) {
+    std::vector<int> out;
+    TRY(const Json list, json_list(answer, key, kAnswer));
+    for (const Json& number : list) {
+        TRY(const int64_t value, whole_number(number, key.name, 0, most, kAnswer));
+        out.push_back(narrow<int>(value));
+    }
+    return out;
+}
+
+Error uneven() { return Error{"The server's tokens do not fit each other; start it again."}; }
+
+/// Reads where tokens begin and end; without that, a text is one span.
+Result<std::vector<Span>> read_offsets(const Json& answer, size_t tokens) {
+    std::vector<Span> out;
+    TRY(const Json list, json_list(answer, or_null("offsets"), kAnswer));
+    for (const Json& pair : list) {
+        if (!pair.is_array() || pair.size() != 2) return uneven();
+        TRY(const int64_t begin, whole_number(pair[0], "offsets", 0, 1 << 30, kAnswer));
+        TRY(const int64_t end, whole_number(pair[1], "offsets", 0, 1 << 30, kAnswer));
+        out.push_back({narrow<int>(begin), narrow<int>(end)});
+    }
+    out.resize(out.empty() ? tokens : out.size());
+    return out.size() == tokens ? Result<std::vector<Span>>(std::move(out)) : uneven();
+}
+
+/// Returns 1 at [query, key] where a mask from a file lets a query see a key.
+SentTensor mask_rows(const Mask& mask, int n) {
+    SentTensor out{"mask", "U8", {n, n}, {}};
+    for (int query = 0; query < n; ++query)
+        for (int key = 0; key < n; ++key) out.bytes += mask.allowed({query, key, {}, {}}) ? '\1' : '\0';
+    return out;
+}
+
+class RemoteEngine : public Engine {
+public:
+    RemoteEngine(std::shared_ptr<Connection> connection, EngineDescription described, std::string runs_on)
+        : connection_(std::move(connection)),
+          rules_(std::move(described.rules)),
+          reuses_(described.reuses),
+          logits_(described.model->config.vocab),
+          runs_on_(std::move(runs_on)) {}
+
+    std::string runs_on() const override { return runs_on_; }
+    bool keeps_rows() const override { return reuses_; }
+    bool is_there() const override { return connection_->ended().empty(); }
+
+    Result<Matrix> logits(ConstMatrixRef rows) override {
+        if (std::lock_guard lock(mutex_); last_row_.rows() == rows.rows() && last_row_ == rows)
+            return last_logits_;
+        TRY(const Frame answer, ask_lens(rows, {{"all", true}}));
+        TRY(Matrix out, frame_matrix(answer, "logits", rows.rows(), logits_));
+        if (rows.rows() == 1) {
+            std::lock_guard lock(mutex_);
+            last_row_ = rows;
+            last_logits_ = out;
+        }
+        return out;
+    }
+
+    Result<std::vector<std::pair<int, float>>> most_probable(ConstMatrixRef rows) override {
+        TRY(const Frame answer, ask_lens(rows, {{"top", 1}}));
+        TRY(const Matrix log_p, frame_matrix(answer, "top_log_p", rows.rows(), 1));
+        const StoredTensor* ids = answer.find("top_ids");
+        std::vector<std::pair<int, float>> out;
+        if (!ids || std::string_view(ids->dtype->name) != "I64" || element_count(ids->shape) != rows.rows())
+            return uneven();
+        for (Index i = 0; i < rows.rows(); ++i) {
+            int64_t id = 0;
+            std::memcpy(&id, ids->bytes.data() + i * Index{sizeof id}, sizeof id);
+            if (id < 0 || id >= logits_) return uneven();
+            out.emplace_back(narrow<int>(id), std::exp(std::min(log_p(i, 0), 0.0f)));
+        }
+        return out;
+    }
+
+    Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) override {
+        Json asked{{"verb", "encode"}, {"text", text}, {"special", special}};
+        if (!pair.empty()) asked["pair"] = pair;
+        TRY(const Frame answer, connection_->ask(std::move(asked), nullptr));
+        Encoding out;
+        TRY(out.ids, read_numbers(answer.header, "ids", 1 << 30));
+        TRY(out.types, read_numbers(answer.header, or_null("types"), 1 << 10));
+        TRY(const Json tokens, json_list(answer.header, "tokens", kAnswer));
+        for (const Json& token : tokens)
+            out.tokens.push_back(token.is_string() ? token.get<std::string>() : "?");
+        TRY(out.offsets, read_offsets(answer.header, out.ids.size()));
+        out.types.resize(out.ids.size());
+        if (out.tokens.size() != out.ids.size()) return uneven();
+        return out;
+    }
+
+    Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
+                                             ForwardRequest request, const Trace* past,
+                                             const CancelFlag* cancel) override {
+        TRY_STATUS(check_spelled(model->config, request.intervention));
+        std::vector<EngineRule> rules = rules_;
+        const std::shared_ptr<const Trace> held = known(model, request, past);
+        const int have = held ? common(held->output().ids, request.inputs.back().ids) : 0;
+        TRY(Frame answer, ask(model->config, request, rules, have, cancel));
+        TRY(auto answered, answered_rules(answer.header, model->config));
+        if (is_otherwise(rules, answered)) {  // something acts on these scores that q and k do not show
+            for (size_t b = 0; b < rules.size(); ++b) rules[b].says = rules[b].says && answered[b].says;
+            TRY(answer, ask(model->config, request, rules, 0, cancel));
+            TRY(answered, answered_rules(answer.header, model->config));
+        }
+        for (size_t b = 0; b < rules.size(); ++b) answered[b].says = rules[b].says;
+        TRY(const int64_t from, json_integer(answer.header, "from", 0, 0, have, kAnswer));
+        TRY(auto trace,
+            remote_trace(model, std::move(request), answer, answered, narrow<int>(from), held.get(), cancel));
+        remember(trace);
+        return trace;
+    }
+
+private:
+    Result<Frame> ask_lens(ConstMatrixRef rows, Json asked) {
+        const Matrix held = rows;
+        asked["verb"] = "lens";
+        return connection_->ask(
+            std::move(asked), nullptr,
+            {{"rows",
+              "F32",
+              {held.rows(), held.cols()},
+              {reinterpret_cast<const char*>(held.data()), size_t(held.size()) * sizeof(float)}}});
+    }
+
+    /// A pattern that was frozen without its text cannot be told to a server.
+    static Status check_spelled(const ModelConfig& c, const Intervention& intervention) {
+        for (const Change& change : intervention.changes)
+            if (change_name(c, change).empty())
+                return Error{
+                    "A pattern that no text gives cannot act in another process; freeze it from a text."};
+        return success();
+    }
+
+    /// Returns whether a rule is not the one that the server described.
+    static bool is_otherwise(const std::vector<EngineRule>& asked, std::vector<EngineRule>& answered) {
+        bool out = false;
+        for (size_t b = 0; b < asked.size(); ++b) {
+            answered[b].says = answered[b].says && answered[b].causal == asked[b].causal &&
+                               answered[b].window == asked[b].window;
+            out = out || (asked[b].says && !answered[b].says);
+        }
+        return out;
+    }
+
+    Result<Frame> ask(const ModelConfig& c, const ForwardRequest& request,
+                      const std::vector<EngineRule>& rules, int have, const CancelFlag* cancel) {
+        Json asked{{"verb", "run"}, {"ids", request.inputs[0].ids}, {"capture", asked_tensors(c, rules)}};
+        if (!request.inputs[0].types.empty()) asked["token_types"] = request.inputs[0].types;
+        if (request.inputs.size() > 1) asked["target_ids"] = request.inputs[1].ids;
+        if (have > 0) asked["from"] = have;
+        std::vector<SentTensor> tensors;
+        const Mask& mask = request.intervention.mask;
+        if (mask.file_rows() > 0) {
+            asked["mask"] = "rows";
+            tensors.push_back(
+                mask_rows(mask, std::max(request.inputs[0].size(), request.inputs.back().size())));
+        } else if (!mask.is_own()) {
+            asked["mask"] = mask.name();
+        }
+        for (const Change& change : request.intervention.changes)
+            asked["changes"].push_back(change_name(c, change));
+        return connection_->ask(std::move(asked), cancel, tensors);
+    }
+
+    /// Returns a pass whose first rows this one may have, or null.
+    std::shared_ptr<const Trace> known(const std::shared_ptr<const Model>& model,
+                                       const ForwardRequest& request, const Trace* past) {
+        if (!reuses_ || request.inputs.size() > 1 ||
+            std::any_of(rules_.begin(), rules_.end(), [](const EngineRule& r) { return !r.says; }))
+            return nullptr;
+        std::shared_ptr<const Trace> best;
+        int longest = 0;
+        std::lock_guard lock(mutex_);
+        for (const std::weak_ptr<const Trace>& one : remembered_) {
+            auto trace = one.lock();
+            if (!trace || trace->model != model || trace->request.intervention != request.intervention)
+                continue;
+            const bool given = trace.get() == past;
+            const int rows = common(trace->output().ids, request.inputs.back().ids);
+            if (rows < longest || (rows == longest && !given)) continue;
+            longest = rows;
+            best = std::move(trace);
+        }
+        return best;
+    }
+    static int common(const std::vector<int>& a, const std::vector<int>& b) {
+        return narrow<int>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+    }
+    void remember(const std::shared_ptr<const Trace>& trace) {
+        std::lock_guard lock(mutex_);
+        remembered_.insert(remembered_.begin(), trace);
+        remembered_.resize(std::min(remembered_.size(), kRemembered));
+    }
+
+    const std::shared_ptr<Connection> connection_;
+    const std::vector<EngineRule> rules_;
+    const bool reuses_;
+    const int logits_;  // of a row; 0: none
+    const std::string runs_on_;
+    std::mutex mutex_;               // guards what follows
+    Matrix last_row_, last_logits_;  // asked for last: one pass's prediction is read several times
+    std::vector<std::weak_ptr<const Trace>> remembered_;  // the newest first
+};
+
+/// "transformers 5.24.0, torch 2.13.0, cpu, float32".
+Result<std::string> runs_on(const Json& about) {
+    std::string out;
+    for (const char* key : {"runs", "device", "dtype"}) {
+        TRY(const std::string part, json_string(about, or_null(key), "", kAnswer));
+        if (!part.empty()) out += (out.empty() ? "" : ", ") + printable(shortened(part));
+    }
+    return out.empty() ? "another process" : out;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Model>> open_engine(const std::string& address, const CancelFlag* cancel,
+                                                 const std::shared_ptr<const Model>& open) {
+    if (open && open->engine && open->path == shown_address(address) && open->engine->is_there()) return open;
+    TRY(const EngineAddress parsed, parse_engine_address(address));
+    TRY(auto connection, Connection::open(parsed, shown_address(address), cancel));
+    TRY(const Frame described, connection->ask({{"verb", "describe"}, {"tokenizer", "file"}}, cancel));
+    TRY(EngineDescription description, read_description(described));
+    TRY(std::string who, runs_on(connection->about()));
+    const auto model = description.model;
+    model->path = shown_address(address);
+    model->base_name = model->name;
+    model->engine =
+        std::make_shared<RemoteEngine>(std::move(connection), std::move(description), std::move(who));
+    return std::shared_ptr<const Model>(model);
+}
+
+}  // namespace headlight

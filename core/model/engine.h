@@ -1,0 +1,44 @@
+// Declares what computes for a model whose weights are elsewhere.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/matrix.h"
+#include "base/result.h"
+#include "base/threads.h"
+#include "tokenizer/post_processor.h"
+
+namespace headlight {
+
+struct ForwardRequest;  // trace/trace.h
+struct Model;
+struct Trace;
+
+/// Answers for a model without weights (Model::engine). Any thread may ask; a question whose `cancel` is set
+/// returns soon.
+class Engine {
+public:
+    virtual ~Engine() = default;
+
+    /// Returns who computes, for users: "transformers 5.24.0, torch 2.13.0, cpu, bfloat16".
+    virtual std::string runs_on() const = 0;
+    /// Returns whether it still answers.
+    virtual bool is_there() const = 0;
+    /// Returns whether the rows of a causal pass stay as they are when its text goes on.
+    virtual bool keeps_rows() const = 0;
+    /// [rows, vocab]: computes the logits of rows of the residual stream after the last layer.
+    virtual Result<Matrix> logits(ConstMatrixRef rows) = 0;
+    /// Returns the most probable token of each row, and its probability.
+    virtual Result<std::vector<std::pair<int, float>>> most_probable(ConstMatrixRef rows) = 0;
+    /// Tokenizes a text, or two (tokenizer/tokenizer.h).
+    virtual Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) = 0;
+    /// Runs a request as run_trace does. Rows of `past` serve where they cannot have changed.
+    virtual Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
+                                                     ForwardRequest request, const Trace* past,
+                                                     const CancelFlag* cancel) = 0;
+};
+
+}  // namespace headlight
