@@ -6,7 +6,7 @@ the model's weights:
     python capture_trace.py meta-llama/Llama-3.1-70B --device-map auto --dtype bfloat16 --text-file
     long.txt -o trace.safetensors torchrun --nproc-per-node 4 capture_trace.py
     meta-llama/Llama-3.1-70B --tp-plan auto --dtype bfloat16 --text-file long.txt -o
-    trace.safetensors headlight render --trace trace.safetensors --view head --layer 3 --head 5 -o
+    trace.safetensors headlight render --trace trace.safetensors --view head --head 3.5 -o
     head.pdf
 
 Loads the model with transformers 5 (and accelerate for --device-map; for --tp-plan one that has

@@ -25,12 +25,12 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"render", "draw a figure (.png, .svg, .pdf)",
      "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
-     "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf\n"
-     "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 "
+     "headlight render --text 'The cat sat on the mat.' --view head --head 0.0 -o head.pdf\n"
+     "headlight render --text 'The cat sat on the mat.' --view steps --head 1.1 --mask window:3 "
      "-o steps.svg\n"
-     "headlight render --text 'The cat sat on the mat.' --view head --layer 1 --head 1 -o weights.csv\n"
+     "headlight render --text 'The cat sat on the mat.' --view head --head 1.1 -o weights.csv\n"
      "headlight render --text 'The cat sat.' --view head --all-heads -o head.svg\n"
-     "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 "
+     "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --head 1.2 "
      "-o compare.pdf",
      declare_render},
     {"trace", "write the activations of a forward pass as safetensors",
@@ -125,7 +125,7 @@ constexpr Verb kVerbs[] = {
      "headlight learn --list\n"
      "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"
      "headlight learn --station positions --set width=8 --set base=100 -o positions.json\n"
-     "headlight learn --station score-functions --layer 1 --head 2 --query 4 --set normalizer=sparsemax "
+     "headlight learn --station score-functions --head 1.2 --query 4 --set normalizer=sparsemax "
      "-o scores.svg\n"
      "headlight learn --station seq2seq --text 'The cat sat on the mat.' --set window=1 -o seq2seq.png\n"
      "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"

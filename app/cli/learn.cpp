@@ -278,10 +278,7 @@ std::function<Status()> declare_learn(CLI::App& app) {
     app.add_option("--set", o->set, "set a control of the station, width=64 for example (repeatable)")
         ->expected(1)
         ->take_all();
-    app.add_option("--layer", o->layer,
-                   "layer of the head, from 0; encoder.0, decoder.0 or cross.0; default: the station's "
-                   "own choice");
-    app.add_option("--head", o->head, "head, from 0")->check(within(0, 1 << 16));
+    add_head_options(app, o->layer, o->head, " (default: the station's own choice)");
     app.add_option("--query", o->query, "position of the query (default: the last)")
         ->check(within(0, 1 << 20));
     add_format_options(app, o->format, o->output, "; '-': standard output");

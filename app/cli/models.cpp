@@ -41,7 +41,7 @@ std::string as_text(const std::vector<FoundModel>& models) {
     };
     std::string out = line("name", "family", "size", "place", "");
     for (const auto& m : models)
-        out += line(m.name, m.family.empty() ? "-" : m.family, short_bytes(m.bytes), m.source,
+        out += line(m.name, m.family.empty() ? "-" : m.family, m.bytes ? short_bytes(m.bytes) : "-", m.source,
                     m.problem.empty() ? "" : "cannot be opened: " + m.problem);
     return out;
 }

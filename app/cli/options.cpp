@@ -9,9 +9,10 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/validators.h"
+#include "engine/open.h"
 #include "figure/file_formats.h"
 #include "hub/adapted.h"
-#include "hub/library.h"
+#include "io/engine_address.h"
 #include "io/mapped_file.h"
 #include "io/regular_file.h"
 #include "io/text_file.h"
@@ -30,6 +31,21 @@ CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter) {
         ->check([](const std::string& text) {
             const auto read = read_adapter(text);
             return read ? std::string() : read.error().message;
+        });
+}
+
+CLI::Option* add_engine_option(CLI::App& app, std::string& engine) {
+    return app
+        .add_option(
+            "--engine", engine,
+            "the address of a Python process that computes instead: unix:PATH or 127.0.0.1:PORT/TOKEN, "
+            "as 'python -m headlight live NAME' prints it")
+        ->type_name("ADDRESS")
+        ->check([](const std::string& text) {
+            const auto read = parse_engine_address(text);
+            std::string said = read ? "" : read.error().message;
+            if (said.ends_with('.')) said.pop_back();  // what follows is in brackets
+            return said;
         });
 }
 
@@ -126,6 +142,8 @@ void add_run_options(CLI::App& app, InputOptions& o) {
 }
 
 CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
+    CLI::Option* engine = add_engine_option(app, o.engine);
+    for (const char* instead : {"--model", "--adapter", "--image"}) engine->excludes(app.get_option(instead));
     return app.add_option("--trace", o.trace,
                           "a trace file instead of a model and a text, from 'headlight trace', or from "
                           "models/capture_trace.py on another machine");
@@ -133,8 +151,8 @@ CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
 
 void add_trace_alone(CLI::App& app, InputOptions& o) {
     CLI::Option* trace = add_trace_option(app, o);
-    for (const char* run : {"--model", "--adapter", "--text", "--text-file", "--chat", "--pair", "--target",
-                            "--ids", "--target-ids", "--token-types", "--image"})
+    for (const char* run : {"--model", "--engine", "--adapter", "--text", "--text-file", "--chat", "--pair",
+                            "--target", "--ids", "--target-ids", "--token-types", "--image"})
         trace->excludes(app.get_option(run));
 }
 
@@ -145,6 +163,29 @@ void read_instead(InputOptions& o, const std::string& text, const char* option) 
     o.typed.types.clear();
     o.text_file.clear();
     o.chat.clear();
+}
+
+void add_head_options(CLI::App& app, std::string& layer, int& head, const std::string& by_default) {
+    constexpr int kMaxHeadNumber = 1 << 16;
+    CLI::Option* of = app.add_option("--layer", layer, "layer of a --head that is a number: 1, cross.1");
+    const auto read = [of, &layer, &head](const std::string& text) {
+        const size_t dot = text.rfind('.');
+        const std::string number = dot == text.npos ? text : text.substr(dot + 1);
+        if (!read_number(number, head) || head < 0 || head > kMaxHeadNumber || dot == 0)
+            throw CLI::ValidationError("--head",
+                                       in_quotes(text) +
+                                           " is no head; give 1.2 for head 2 of layer 1, encoder.0.3 or "
+                                           "cross.1.0, or its number in --layer");
+        if (dot == text.npos) return;
+        if (of->count() > 0)
+            throw CLI::ValidationError("--head",
+                                       in_quotes(text) + " names its layer, so --layer cannot name another");
+        layer = text.substr(0, dot);
+    };
+    app.add_option_function<std::string>(
+           "--head", read,
+           "head, as 1.2; encoder.0.3 or cross.1.0 in models with several kinds of attention" + by_default)
+        ->type_name("L.H");
 }
 
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does) {
@@ -182,8 +223,9 @@ void clear_changes(InputOptions& o) {
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
+    if (!o.engine.empty()) return open_any_model(o.engine);
     TRY(const std::string model, with_adapter(o.model, o.adapter));
-    return open_model(model);
+    return open_any_model(model);
 }
 
 Result<std::string> read_text(const std::string& file) {

@@ -18,6 +18,7 @@ namespace headlight {
 
 struct InputOptions {
     std::string model = "stories";
+    std::string engine;   // address of a server that computes instead; "": none
     std::string adapter;  // FOLDER=STRENGTH, as typed
     TextInput typed;
     std::string text_file, mask = "own", image;
@@ -45,13 +46,19 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
 /// Adds --threads and --quiet, which add_input_options adds too.
 void add_run_options(CLI::App& app, InputOptions& options);
 
-/// Adds --trace, for verbs that compute nothing new.
+/// Adds --engine, the address of a server that computes.
+CLI::Option* add_engine_option(CLI::App& app, std::string& engine);
+
+/// Adds --trace and --engine, for verbs that need no weights.
 CLI::Option* add_trace_option(CLI::App& app, InputOptions& options);
-/// Adds --trace and excludes a model or text, which would not be used.
+/// Adds them, and excludes with --trace a model or text, which would not be used.
 void add_trace_alone(CLI::App& app, InputOptions& options);
 
 /// Replaces the text, file or ids of the options by a text; `option` gave it.
 void read_instead(InputOptions& options, const std::string& text, const char* option);
+
+/// Adds --head, as 1.2 or as its number in --layer, and --layer; `by_default` ends their help.
+void add_head_options(CLI::App& app, std::string& layer, int& head, const std::string& by_default);
 
 /// Adds --metric, in the spelling of parse_metric.
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does);

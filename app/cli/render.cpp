@@ -177,13 +177,7 @@ void add_place_options(CLI::App& app, RenderOptions& o) {
         ->transform([](const std::string& name) { return find_figure(name) ? name : key_of_view(name); })
         ->check(one_of(names))
         ->capture_default_str();
-    app.add_option("--layer", o.layer,
-                   "layer of the head, from 0; encoder.0, decoder.0 or cross.0 in models with several kinds "
-                   "of attention")
-        ->capture_default_str();
-    app.add_option("--head", o.figure.head, "head of the layer, from 0")
-        ->check(head_number())
-        ->capture_default_str();
+    add_head_options(app, o.layer, o.figure.head, " (default: 0.0)");
     app.add_option("--cell", o.cell, "query and key for views of one cell, 16,10 (default: the last query)");
     add_combination(app, o);
     app.add_option("--heads", o.shown_heads, "--view lines or graph: only these heads, 2.0,2.3");

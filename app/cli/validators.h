@@ -29,18 +29,6 @@ inline CLI::Validator a_metric() {
     return {refusal, ""};
 }
 
-/// Accepts the number of a head; explains how to give 2.0.
-inline CLI::Validator head_number() {
-    const auto refusal = [](const std::string& text) {
-        const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-        return number ? ""
-                      : in_quotes(text) +
-                            " is not the number of a head in its layer, from 0; give --layer 2 --head 0 for "
-                            "head 2.0";
-    };
-    return {refusal, ""};
-}
-
 /// Accepts a number within [low, high].
 inline CLI::Validator within(double low, double high) {
     std::ostringstream range;

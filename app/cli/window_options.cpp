@@ -66,7 +66,8 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->check(is_there);
     app.add_option("--model", o.model,
                    "model folder or .gguf file, or the built-in 'stories', 'translator' or 'scenes'");
-    add_adapter_option(app, o.adapter);
+    CLI::Option* adapter = add_adapter_option(app, o.adapter);
+    add_engine_option(app, o.engine)->excludes(adapter)->excludes(app.get_option("--model"));
     app.add_option("--trace", o.file, "a trace file instead of a model");
     app.add_option("--text", o.text, "the sentence to start with");
     auto* pair =

@@ -123,7 +123,7 @@ void draw_tries(Scene& s, Rect rest) {
 /// Windows below the minimum height show the introduction without hints.
 float guide_height(const Scene& s) {
     constexpr float kMinHigh = 600, kWideTries = 1180, kThreeLines = 16;  // narrow cards have three
-    if (s.session.guide == Guide::none || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    if (s.session.guide == Guide::none || !s.sentence() || !s.sentence()->trace->can_run()) return 0;
     const ImVec2 window = s.ui.points(ImGui::GetIO().DisplaySize);
     const bool tries = s.session.guide == Guide::tries, low = !tries && window.y < kMinHigh;
     const float more = tries && window.x < kWideTries ? kThreeLines : 0;

@@ -120,7 +120,10 @@ void draw_ablated(Scene& s, Column& c, AttentionHead head) {
 
 void draw_output(Scene& s, SidePanel& c, const CellReport& r) {
     if (!s.sentence()->trace->has_weights())
-        return c.note("A trace has no weights: ΔE, predictions and interventions need the model.");
+        return c.note(s.model()->engine
+                          ? "ΔE needs the weights here, and they are in another process."
+                          : "A trace has no weights: ΔE, predictions and interventions need the "
+                            "model.");
     if (!c.fold(kOutputFold)) return;
     const AttentionHead head{r.cell.block, r.cell.head};
     draw_tag_lines(s, c, tags_of(s, head));
@@ -166,9 +169,9 @@ void draw_inspector(Scene& s, Rect area) {
         cell = {r->cell.query, r->cell.key};  // during a change all numbers stay those of one cell
     draw_cell_title(s, area, *cell);
     if (s.answer->picture->group) return draw_group_inspector(s, area, *cell);
-    const bool weights = s.sentence()->trace->has_weights();
+    const bool changes = s.sentence()->trace->can_run();
     const float foot = panel_foot(area).y - 10,
-                buttons = weights ? draw_change_buttons(s, panel_column(area), foot, *cell) : foot;
+                buttons = changes ? draw_change_buttons(s, panel_column(area), foot, *cell) : foot;
     SidePanel c(s, area, foot + 2 - buttons);
     c.tight = area.h < 700 ? 0.84f : 1;
     c.bars = 94;

@@ -271,7 +271,7 @@ void close_change_bar(Scene& s, Rect& line) {
 
 float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->can_run()) return 0;
     constexpr float kRoomy = 700;
     const Rect line = take_top(area, kLine);
     Rect inside{line.x + size::center_pad, line.y, line.w - size::center_pad - gap::small, kLine};

@@ -106,8 +106,9 @@ std::vector<Listed> listed_models(Scene& s) {
         const std::string family = m.family.empty() ? "" : m.family + " · ";
         if (!known)
             out.push_back({m.source == "built in" ? m.name : m.path.string(), m.name,
-                           m.problem.empty() ? family + short_bytes(m.bytes) + " · " + m.source
-                                             : "cannot be opened: " + m.problem,
+                           m.problem.empty()
+                               ? family + (m.bytes ? short_bytes(m.bytes) + " · " : "") + m.source
+                               : "cannot be opened: " + m.problem,
                            m.problem.empty()});
     }
     return out;
@@ -159,7 +160,8 @@ void draw_model_path(Scene& s, Rect field) {
     constexpr float kOpen = 88;
     Ui& ui = s.ui;
     const Rect open = take_right(field, kOpen, gap::small);
-    ui.text_input("model path", field, "Path of a model folder, .gguf file, trace or workspace",
+    ui.text_input("model path", field,
+                  "Path of a model, trace or workspace, or the address of a Python process",
                   s.of<ModelMenu>().path);
     if (ui.button("model path/open", open, "Open",
                   s.of<ModelMenu>().path.empty() ? Ui::Look::off : Ui::Look::normal))
@@ -231,7 +233,7 @@ void draw_label_menu(Scene& s, Rect window) {
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
     ui.text_input("label", field, "induction, sink, …", s.of<LabelMenu>().typed);
     caption(ui, note, "Saved across sessions. Leave empty to remove.");
-    if (reads_text(*s.model()) && !no_weights(*s.model()) &&
+    if (reads_text(*s.model()) && !cannot_run(*s.model()) &&
         ui.link("label/corpus", note.right(), note.middle_y(), "Analyze many texts…")) {
         s.send("close", "label");
         s.send("corpus");

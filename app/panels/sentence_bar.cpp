@@ -155,7 +155,7 @@ void draw_fields(Scene& s, Rect r) {
     const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
     s.fields.sentence.breaks_lines = s.session.document.chatting;
     if (sentence_locked(s.session)) return draw_locked_fields(s, r);
-    if (s.sentence() && !s.sentence()->trace->has_weights()) return draw_recorded(s, r);
+    if (s.sentence() && !s.sentence()->trace->can_run()) return draw_recorded(s, r);
     if (can.write_target) return draw_source_and_target(s, r);
     if (can.read_pair) {
         const Rect first = take_left(r, s.ui.whole((r.w - gap::small) * 0.6f), gap::small);

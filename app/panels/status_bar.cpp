@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/engine.h"
 #include "model/loading/parameters.h"
 #include "paint/layout.h"
 #include "panels/panels.h"
@@ -29,6 +30,7 @@ namespace {
 
 struct OfferLink {
     const char *path, *label, *command;
+    std::string words = "";
 };
 
 /// Draws a message with its actions; returns where it ends.
@@ -38,14 +40,17 @@ float draw_offer(Scene& s, float x, float y, const std::string& line,
     x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, line) + 12;
     for (const OfferLink& link : links) {
         const float right = x + ui.text.width(kCaption, link.label);
-        if (ui.link(link.path, right, y, link.label)) s.send(link.command);
+        if (ui.link(link.path, right, y, link.label)) s.send(link.command, link.words);
         x = right + 16;
     }
     return x + 16;
 }
 
-/// Offers a recovered workspace and a downloaded model.
+/// Offers a recovered workspace, a downloaded model, and a process that is gone.
 float draw_offers(Scene& s, float x, float y) {
+    if (s.model() && s.model()->engine && !s.model()->engine->is_there())
+        x = draw_offer(s, x, y, s.model()->name + " is gone.",
+                       {{"engine/again", "Connect again", "open", s.session.document.open.path}});
     if (!s.session.document.left_workspace.empty())
         x = draw_offer(s, x, y, "Headlight crashed.",
                        {{"left/open", "Recover its workspace", "open left workspace"},
@@ -65,8 +70,9 @@ std::string model_text(const Model& m) {
                                                     : std::to_string(c.stacks[0].depth()) + " + " +
                                                           std::to_string(c.stacks[1].depth());
     return m.name + " · " + layers + " layers × " + per_stack(c, &AttentionSpec::heads) + " heads" +
-           (m.weights.stacks.empty() ? " · a trace, no weights"
-                                     : " · " + short_count(parameter_count(c)) + " parameters");
+           (m.engine                   ? " · " + m.engine->runs_on()
+            : m.weights.stacks.empty() ? " · a trace, no weights"
+                                       : " · " + short_count(parameter_count(c)) + " parameters");
 }
 
 /// Names what is not as the model has it: "mask window:4, 2 interventions".

@@ -21,7 +21,7 @@ void draw_text_file_menu(Scene& s, Rect window) {
     write(ui, take_top(rest, kLine), kTitle, ui.colors->t1, std::filesystem::path(path).filename().string());
     const Model* model = s.model();
     const bool reads = model && reads_text(*model);
-    const char* missing = !reads ? "Open a model that reads text first." : no_weights(*model);
+    const char* missing = !reads ? "Open a model that reads text first." : cannot_run(*model);
     ui.text.draw_wrapped(
         rest.x, rest.y, rest.w, kBody, ui.colors->t2,
         missing ? missing : "Read the file as one text, or as a corpus with one text per line?");

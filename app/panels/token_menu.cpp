@@ -53,8 +53,7 @@ struct TokenEntry {
 };
 
 const char* cannot_mask(const Scene& s, TokenPlace) {
-    return s.sentence()->trace->has_weights() ? nullptr
-                                              : "A trace holds no weights: open its model for that.";
+    return s.sentence()->trace->can_run() ? nullptr : "A trace holds no weights: open its model for that.";
 }
 
 SentCommand mask_everywhere(const Scene& s, TokenPlace t) {
@@ -76,14 +75,13 @@ SentCommand lock_as_query(const Scene& s, TokenPlace t) {
 }
 
 const char* has_no_score(const Scene& s, TokenPlace t) {
-    if (const char* missing = cannot_mask(s, t)) return missing;
+    if (const char* missing = no_weights(*s.model())) return missing;
     return is_no_query(s, t);
 }
 
 const char* is_not_predicted(const Scene& s, TokenPlace t) {
     const Capabilities& can = s.model()->config.can;
-    if (!s.model()->has_logits() || !s.sentence()->trace->has_weights())
-        return "This model predicts no tokens.";
+    if (!s.model()->has_logits() || !s.sentence()->trace->can_run()) return "This model predicts no tokens.";
     if (can.read_image || t.stack + 1 < isize(s.sentence()->labels))
         return "The model only reads this text and predicts none of its tokens.";
     return t.position == 0 && !can.fill_masks ? "No token comes before it." : nullptr;

@@ -205,7 +205,7 @@ std::vector<Command> brush_commands() {
                         {"unmask", Brush::unmask},
                         {"mask rectangle", Brush::mask_rectangle},
                         {"unmask rectangle", Brush::unmask_rectangle}},
-                       of_state(&Painting::brush), needs_weights),
+                       of_state(&Painting::brush), needs_model_to_run),
             choice_row({"brush on", "Brush and temperature scope",
                         "heads that the brush and the temperature act on"},
                        {{"all heads", BrushScope::all_heads},

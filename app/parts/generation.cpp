@@ -3,8 +3,7 @@
 namespace headlight {
 
 bool can_generate(const Scene& s) {
-    if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer ||
-        !s.sentence()->trace->has_weights())
+    if (!s.sentence() || !s.model()->has_logits() || !s.model()->tokenizer || !s.sentence()->trace->can_run())
         return false;
     return s.model()->config.can.continue_text || s.model()->config.can.write_target;
 }

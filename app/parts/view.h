@@ -93,6 +93,7 @@ struct View {
 
 /// Predicates for `offered` and `missing`.
 bool reads_text(const Model& model);
+const char* cannot_run(const Model& model);
 const char* no_weights(const Model& model);
 
 /// Wraps a panel that always replaces the default.

@@ -18,7 +18,7 @@ bool compares(const Session& s) {
 }
 
 const char* no_prediction(const Model& m) {
-    return m.has_logits() ? no_weights(m) : "This model has no head that predicts tokens.";
+    return m.has_logits() ? cannot_run(m) : "This model has no head that predicts tokens.";
 }
 bool has_adapter(const Model& m) { return m.adapter != nullptr; }
 const char* no_adapter(const Model& m) {
@@ -51,13 +51,13 @@ std::vector<OtherDoor> other_doors() {
               "heads color", "effect", ranks_by_effect, no_prediction},
              "explain"},
             {{"mask", "Mask and ablate", "knockout, ablation, intervention, steering, block attention",
-              change, head, "intervene", "on", intervenes, no_weights},
+              change, head, "intervene", "on", intervenes, cannot_run},
              "patch"},
             {{"generate", "Generate", "continue, sample, beam search, decode", change, head, "generate", "on",
               generates, no_generation},
              "model"},
             {{"compare changes", "Before/after", "difference, effect of interventions", compare, pair,
-              "compare", "changes", compares<Compared::changes>, no_weights},
+              "compare", "changes", compares<Compared::changes>, cannot_run},
              "model"},
             {{"compare sentences", "Sentences", "contrast, minimal pair", compare, pair, "compare",
               "sentences", compares<Compared::sentences>},

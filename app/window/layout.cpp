@@ -148,7 +148,7 @@ void draw_panel(Scene& s, Rect panel, const View* view, bool listed) {
 
 /// In a low window one line holds both bars and the chips of what is changed; returns its height.
 float draw_bars(Scene& s, Rect row, bool paints) {
-    if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    if (!s.sentence() || !s.sentence()->trace->can_run()) return 0;
     Rect rest = inset(row, gap::large, 0);
     const float whole = rest.w;
     draw_generation_controls(s, rest);
@@ -164,7 +164,7 @@ float draw_change_lines(Scene& s, Rect row, bool paints) {
     if (!s.sentence()) return 0;
     const float bar = paints ? draw_change_bar(s, row) : 0;
     row.y += bar;
-    return bar + (s.sentence()->trace->has_weights() ? draw_changes(s, row, paints) : 0);
+    return bar + (s.sentence()->trace->can_run() ? draw_changes(s, row, paints) : 0);
 }
 
 /// The view between its header and the generation bar, under the chips of interventions.

@@ -74,13 +74,8 @@ def bad_input_of_every_kind():
     run("render --text a -o x.gif", status=1)
     run("render --text a --size axb", "-o", out, status=1)
     run("render --text a --size 30000x30000 --dpi 2400", "-o", out, status=1)
-    refused(
-        "--layer 2 --head 0 for head 2.0",
-        "render --text a --view head --head 2.0",
-        "-o",
-        out,
-        status=2,
-    )
+    refused("is no head", "render --text a --view head --head 2.x -o", out, status=2)
+    refused("names its layer", "render --text a --view head --layer 1 --head 2.0 -o", out, status=2)
     run("render --text a", status=2)
     run("render --text a --ids 1", "-o", out, status=2)
     run("render --text a --view sideways", "-o", out, status=2)

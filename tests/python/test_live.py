@@ -20,6 +20,7 @@ warnings.filterwarnings("ignore")
 import given_live_architectures
 import given_live_frames
 import given_live_native
+import given_live_program
 import given_live_requests
 import given_live_servers
 import running
@@ -30,13 +31,15 @@ SUBJECTS = [
     given_live_requests,
     given_live_architectures,
     given_live_native,
+    given_live_program,
 ]
 
 
 def main():
     worst = lambda: (
         f"largest difference from hooks {given_live_architectures.WORST[0]:.1e}, "
-        f"from the program {given_live_native.WORST[0]:.1e}"
+        f"from the program {given_live_native.WORST[0]:.1e}, "
+        f"in the program {given_live_program.WORST[0]:.1e}"
     )
     return running.run(SUBJECTS, worst)
 

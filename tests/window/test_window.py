@@ -36,6 +36,7 @@ import learn_contents
 import learning
 import lessons
 import limits
+import living
 import looking
 import metrics
 import models
@@ -88,6 +89,7 @@ SUBJECTS = [
     models,
     hub_models,
     limits,
+    living,
     sizes,
     standing,
     ways_in,

@@ -24,7 +24,7 @@ const char* needs_model(const CommandContext& context);
 /// … something that needs a text's pass,
 const char* needs_sentence(const CommandContext& context);
 /// … or one that computes: a trace has no weights.
-const char* needs_weights(const CommandContext& context);
+const char* needs_model_to_run(const CommandContext& context);
 
 /// … or one whose model predicts tokens.
 const char* needs_logits(const CommandContext& context);

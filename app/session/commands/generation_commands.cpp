@@ -161,7 +161,7 @@ std::vector<Command> step_commands() {
             needs_written),
         row({"accept prediction POSITION,ID", "Accept a predicted token",
              "insert a predicted token into the text"},
-            accept_prediction, needs_weights),
+            accept_prediction, needs_model_to_run),
         row({"unforce", "Let the model choose again", "let the model choose all tokens again"},
             [](CommandContext& c) { c.session.document.generation.unforce(); }),
         row({"insert generated", "Insert into text", "insert the generated text into the sentence"},

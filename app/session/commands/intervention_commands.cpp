@@ -45,7 +45,7 @@ const char* needs_changes(const CommandContext& c) {
 
 /// A row whose words follow the colon of --change.
 Command change_command(const CommandText& text) {
-    Command out = row(text, CommandRun(), needs_weights);
+    Command out = row(text, CommandRun(), needs_model_to_run);
     out.run = [kind = out.name](CommandContext& c, const std::string& words) -> Status {
         TRY(const Change change, parse_change(c.model()->config, kind + ":" + words));
         put_change(c.session.document, change);
@@ -260,7 +260,7 @@ std::vector<Command> change_commands() {
     return in_group(
         "Intervene",
         {row({"mask " + mask_words(), "Mask", "set the mask, or mask cells: mask window:4, mask 16>10@2.0"},
-             set_mask, needs_weights),
+             set_mask, needs_model_to_run),
          change_command(
              {"unmask QUERY>KEY@PLACE", "Unmask a cell", "let a query attend to a key: unmask 3>9"}),
          change_command({"score QUERY>KEY@PLACE=NUMBER", "Set a score",
@@ -285,7 +285,7 @@ std::vector<Command> change_commands() {
          change_command({"noise POSITIONS=SEED", "Noise", "add noise to tokens' embeddings: noise 3-5=7"}),
          row({"ablate [LAYER.HEAD:HOW]", "Ablate head",
               "ablate the selected head, or another one: ablate 3.5:mean"},
-             ablate, needs_weights),
+             ablate, needs_model_to_run),
          row(
              {"remove interventions", "Remove all interventions", "remove all interventions"},
              [](CommandContext& c) { c.session.document.intervene({}); }, needs_changes),
@@ -294,7 +294,7 @@ std::vector<Command> change_commands() {
                     preference(&Preferences::change_bar)),
          switch_row(
              {"sweep", "Ablate each head in turn", "ablate each head in turn and measure the metric"},
-             [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights)});
+             [](Session& s) -> bool& { return s.document.sweeping; }, needs_model_to_run)});
 }
 
 }  // namespace

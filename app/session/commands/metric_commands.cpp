@@ -5,7 +5,7 @@
 namespace headlight {
 
 const char* needs_logits(const CommandContext& c) {
-    if (const char* missing = needs_weights(c)) return missing;
+    if (const char* missing = needs_model_to_run(c)) return missing;
     return c.model()->has_logits() ? nullptr : "This model has no head that predicts tokens.";
 }
 

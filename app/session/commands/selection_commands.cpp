@@ -16,10 +16,9 @@ const char* needs_sentence(const CommandContext& c) {
     return c.sentence() ? nullptr : "There is no text yet: type one first.";
 }
 
-const char* needs_weights(const CommandContext& c) {
+const char* needs_model_to_run(const CommandContext& c) {
     if (!c.sentence()) return needs_sentence(c);
-    return c.sentence()->trace->has_weights() ? nullptr
-                                              : "A trace holds no weights: open its model for that.";
+    return c.sentence()->trace->can_run() ? nullptr : "A trace holds no weights: open its model for that.";
 }
 
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "hub/library.h"
+#include "engine/open.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
@@ -16,8 +16,8 @@ Result<std::shared_ptr<const Model>> open_wanted(Opening& o) {
         TRY(o.trace, open_trace(o.path, &o.cancel));
         return o.trace->model;
     }
-    TRY(auto model, open_model(o.path, &o.cancel, &o.progress, o.before));
-    if (!model->config.can.read_image && !model->tokenizer) return model->tokenizer.error();
+    TRY(auto model, open_any_model(o.path, &o.cancel, &o.progress, o.before));
+    if (!model->engine && !model->config.can.read_image && !model->tokenizer) return model->tokenizer.error();
     return model;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/comparison/compare.h"
 #include "base/cast.h"
 #include "hub/adapted.h"
+#include "io/engine_address.h"
 #include "session/adopt.h"
 #include "session/conversation.h"
 #include "session/fetching.h"
@@ -63,7 +64,7 @@ void take_model(Session& session, const WorkAnswer& now) {
     if (fetch.fetched == d.open.path) fetch.fetched.clear();
     auto& recent = session.preferences.recent_models;
     std::erase_if(recent, [&](const std::string& path) { return only_strength_differs(path, d.open.path); });
-    if (d.open.path.find('/') != std::string::npos)
+    if (d.open.path.find('/') != std::string::npos && !is_engine_address(d.open.path))
         note_recent(recent, d.open.path);
     else
         recent.erase(std::remove(recent.begin(), recent.end(), d.open.path), recent.end());

@@ -236,6 +236,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
     s->model = model_;
     state_.text_error.clear();
     auto given = read_given(*model_, r.text, r.second, r.chat);
+    if (!given && model_->engine) return given.error();  // what is shown stays, as where a pass fails
     if (!given) state_.text_error = given.error().message;
     if (ModelInput* input = given ? &given->input : nullptr;
         input && !input->sequences.empty() && input->sequences[0].size() > 0) {

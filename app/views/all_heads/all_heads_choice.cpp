@@ -46,7 +46,7 @@ Command sort_row() {
         std::tie(state.kept, state.turned) = std::pair{1.0f, false};
         Status done = choose(c, words);
         const bool by_effect = state.sort == isize(sort_words()) - 1;
-        if (by_effect && !needs_weights(c)) c.session.document.sweeping = true;
+        if (by_effect && !needs_model_to_run(c)) c.session.document.sweeping = true;
         return done;
     };
     return out;
@@ -61,7 +61,7 @@ Command color_row() {
                              std::move(columns), of_state(&AllHeadsState::color));
     out.run = [choose = out.run](CommandContext& c, const std::string& words) {
         Status done = choose(c, words);
-        if (ranks_by_effect(c.session) && !needs_weights(c)) c.session.document.sweeping = true;
+        if (ranks_by_effect(c.session) && !needs_model_to_run(c)) c.session.document.sweeping = true;
         return done;
     };
     return out;

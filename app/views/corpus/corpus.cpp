@@ -210,7 +210,7 @@ View corpus_view() {
             .letter = 'N',
             .draw = draw_corpus,
             .offered = reads_text,
-            .missing = no_weights,
+            .missing = cannot_run,
             .ask = ask_corpus,
             .page_w = 1280,
             .page_h = 860,

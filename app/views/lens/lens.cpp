@@ -143,7 +143,7 @@ void draw_lens(Scene& s, Rect area) {
 namespace {
 
 const char* no_logits(const Model& m) {
-    if (const char* missing = no_weights(m)) return missing;
+    if (const char* missing = cannot_run(m)) return missing;
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
 }
 

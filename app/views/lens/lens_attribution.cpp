@@ -233,8 +233,11 @@ void draw_attribution(Scene& s, Rect area) {
     if (a.parts.empty()) {
         caption_lines(
             ui, rest,
-            "This model normalizes after each block, carries several streams, or has another layer before "
-            "its predictions, so a logit is not a plain sum of head and MLP outputs.");
+            s.model()->engine
+                ? "The outputs of heads and MLPs stay in the other process, so the logit is not split."
+                : "This model normalizes after each block, carries several streams, or has another layer "
+                  "before "
+                  "its predictions, so a logit is not a plain sum of head and MLP outputs.");
         return;
     }
     const Attributed parts = lay_out(s, a);
