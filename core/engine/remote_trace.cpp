@@ -108,22 +108,42 @@ struct StreamReader {
 
     /// [n, d_model] as a layer reads it, or none.
     Result<Rows> rows_of(int layer) const {
-        return rows(name() + std::to_string(layer) + ".hook_resid_pre", false,
+        return rows(name(layer) + "hook_resid_pre", false,
                     [layer](const StackActivations& s) { return s.layers[size_t(layer)]->resid_pre; });
     }
-    /// [n, d_model] as the last layer leaves it.
-    Result<Rows> last() const {
-        return rows("hook_resid_final", true, [](const StackActivations& s) { return s.resid_final; });
+    /// [n, d_model], what a block adds, or none.
+    Result<Rows> added_by(int layer, bool second) const {
+        return rows(name(layer) + (second ? "hook_cross_attn_out" : "hook_attn_out"), false,
+                    [=](const StackActivations& s) {
+                        const LayerActivations& at = *s.layers[size_t(layer)];
+                        return (second ? at.second : at.self).out;
+                    });
+    }
+    Result<Rows> added_by_mlp(int layer) const {
+        return rows(name(layer) + "hook_mlp_out", false,
+                    [layer](const StackActivations& s) { return s.layers[size_t(layer)]->mlp_out; });
+    }
+    /// [n, d_model] as the last layer leaves it; `predicts`: as the unembedding reads it.
+    Result<Rows> last(bool predicts) const {
+        const int layer = trace.config().stacks[size_t(stack)].depth() - 1;
+        return rows(predicts ? "hook_resid_final" : name(layer) + "hook_resid_post", predicts,
+                    [](const StackActivations& s) { return s.resid_final; });
     }
 
 private:
-    std::string name() const { return trace.config().stacks[size_t(stack)].name + "."; }
+    std::string name(int layer) const {
+        return trace.config().stacks[size_t(stack)].name + "." + std::to_string(layer) + ".";
+    }
     template <class Held>
     Result<Rows> rows(const std::string& tensor, bool needed, const Held& held) const {
         if (!needed && !sent.find(tensor)) return Rows();
         const int n = trace.request.inputs[size_t(stack)].size();
         TRY(Matrix added, frame_matrix(sent, tensor, n - kept, trace.config().d_model));
-        return kept > 0 ? Rows(held(past->stack(stack)), kept, std::move(added)) : Rows(std::move(added));
+        if (kept == 0) return Rows(std::move(added));
+        const Rows before = held(past->stack(stack));
+        if (before.rows() < kept)
+            return Error{"The server sends a part of " + tensor + " alone; start it again."};
+        return Rows(before, kept, std::move(added));
     }
 };
 
@@ -135,10 +155,12 @@ std::vector<std::string> asked_tensors(const ModelConfig& config, const std::vec
     for (int block = 0; block < config.blocks(); ++block)
         if (!rules[static_cast<size_t>(block)].says)
             out.push_back(tensors_at(config, block) + "hook_pattern");
-    if (isize(out) == config.blocks() || out.size() + 4 > kMaxGlobs) out = {"*hook_pattern"};
+    if (isize(out) == config.blocks() || out.size() + 10 > kMaxGlobs) out = {"*hook_pattern"};
     if (std::any_of(rules.begin(), rules.end(), [](const EngineRule& rule) { return rule.says; }))
         out.insert(out.end(), {"*hook_q", "*hook_k"});
-    out.emplace_back("*hook_resid_pre");
+    out.insert(out.end(), {"*hook_resid_pre", "*attn_out", "*hook_mlp_out"});
+    for (const StackConfig& s : config.stacks)
+        out.push_back(s.name + "." + std::to_string(s.depth() - 1) + ".hook_resid_post");
     if (config.vocab > 0) out.emplace_back("hook_resid_final");
     return out;
 }
@@ -175,20 +197,21 @@ Result<std::shared_ptr<const Trace>> remote_trace(const std::shared_ptr<const Mo
             if (stopped(cancel)) return cancelled();
             auto one = std::make_shared<LayerActivations>();
             TRY(one->resid_pre, stream.rows_of(layer));
+            TRY(one->mlp_out, stream.added_by_mlp(layer));
             const LayerRules& mine = own[static_cast<size_t>(stack)][static_cast<size_t>(layer)];
             for (const int block : c.blocks_of(stack, layer)) {
                 const bool second = c.block(block).is_second();
                 BlockReader reader(t, sent, block, kept, past);
                 TRY((second ? one->second : one->self),
                     reader.read(second ? *mine.second : *mine.self, rules[static_cast<size_t>(block)]));
+                TRY((second ? one->second : one->self).out, stream.added_by(layer, second));
             }
             one->changed = mine.changed;
             activations->layers.push_back(std::move(one));
         }
-        if (stack + 1 == isize(c.stacks) && model->has_logits()) {
-            TRY(activations->resid_final, stream.last());
-            activations->normalized = activations->resid_final;
-        }
+        const bool predicts = stack + 1 == isize(c.stacks) && model->has_logits();
+        TRY(activations->resid_final, stream.last(predicts));
+        if (predicts) activations->normalized = activations->resid_final;
         t.activations.stacks.push_back(std::move(activations));
     }
     return std::make_shared<const Trace>(std::move(t));

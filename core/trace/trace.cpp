@@ -126,8 +126,9 @@ Matrix Trace::resid_mid(int index, int layer, int first, int rows, ThreadPool& p
         const Matrix pre = stack(index).layers[layer]->resid_pre.middleRows(first, rows);
         return with_laurel(run, layer, pre, std::move(mid));
     }
+    if (!config().layer_of(last).norms_sum()) return mid;
     const Norm& norm = weights(last).norm;
-    return config().layer_of(last).norms_sum() && norm ? apply_norm(config(), norm, mid, pool) : mid;
+    return norm ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
 const AttentionWeights& Trace::weights(int block) const {
@@ -143,11 +144,13 @@ Matrix Trace::resid_before(int block, ThreadPool& pool) const {
     check_held(layer.resid_pre.size() > 0, "the residual stream");
     if (s.kind != AttentionKind::cross) return layer.resid_pre.all();
     const Matrix mid = layer.resid_pre.all() + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
-    const Norm& norm = model->weights.stacks[s.stack].layers[s.layer].self.norm;
-    return config().layer_of(block).norms_sum() ? apply_norm(config(), norm, mid, pool) : mid;
+    if (!config().layer_of(block).norms_sum()) return mid;
+    return apply_norm(config(), model->weights.stacks[s.stack].layers[s.layer].self.norm, mid, pool);
 }
 
 Matrix Trace::attn_out(int block, int first, int rows, ThreadPool& pool) const {
+    if (const Rows& sent = attention(block).out; sent.size()) return sent.middleRows(first, rows);
+    if (model->engine) check_held(false, "what each block adds to the residual stream");
     const AttentionWeights& w = weights(block);
     Matrix out = rule(block).skipped ? Matrix(Matrix::Zero(rows, config().d_model))
                                      : block_output(config(), w, gated_z(block, first, rows, pool), pool);
@@ -168,6 +171,8 @@ Matrix Trace::mlp_input(int index, int layer, int first, int rows, ThreadPool& p
 
 Matrix Trace::mlp_out(int index, int layer, ThreadPool& pool) const {
     const LayerActivations& a = *stack(index).layers[layer];
+    if (a.mlp_out.size()) return a.mlp_out.all();
+    check_held(has_weights(), "the model's weights");
     const Matrix reads = mlp_input(index, layer, 0, request.inputs[index].size(), pool);
     Matrix out = mlp_output(*model, index, layer, a.changed, reads, pool);
     a.changed.mlp_out.put(0, out);

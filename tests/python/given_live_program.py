@@ -32,17 +32,17 @@ CHANGES = [
 ]
 
 
-def ran(*arguments):
+def ran(verb, *arguments):
     return subprocess.run(
-        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=120
+        [PROGRAM, verb, *map(str, arguments)], capture_output=True, text=True, timeout=120
     )
 
 
-def numbers(*arguments):
+def numbers(option, *arguments):
     """The tables that `headlight render` writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.json"
-        done = ran("render", *arguments, "--quiet", "-o", path)
+        done = ran("render", option, *arguments, "--quiet", "-o", path)
         assert done.returncode == 0, f"{arguments}: {done.stderr}"
         return json.loads(path.read_text())["tables"]
 
@@ -116,6 +116,18 @@ def predictions_and_the_lens_are_the_same():
         assert len(got) >= 2, names
 
 
+def updates_are_the_same():
+    """Lengths and cosines; signs of the plane's axes are free, and parts by head need W_O."""
+    for name in ("gpt2", "llama"):
+        model, tokenizer = loaded(name)
+        view = ("--view", "delta", "--text", "the cat sat on the mat")
+        with headlight.live(model, tokenizer) as server:
+            got = numbers("--engine", server.address, *view)[:3]
+            want = numbers("--model", MODELS / name, *view)[:3]
+        same(f"delta {name}", got, want)
+        assert "norm of delta" in [t["name"] for t in got]
+
+
 def lists_of_heads_are_the_same():
     model, tokenizer = loaded("qwen3")
     with headlight.live(model, tokenizer) as server:
@@ -162,6 +174,24 @@ def models_that_the_program_does_not_open_are_shown():
         assert error <= 1e-5 and want[~seen].max(initial=0) < 1e-6, f"{made.__name__}: {error:.1e}"
 
 
+def one_connection_reads_two_texts():
+    """A server has one client: both runs of a comparison use it, also beside a native model."""
+    model, tokenizer = loaded("gpt2")
+    texts = ("--text", "the cat sat on the mat", "--text-b", "the dog sat on the mat")
+    folder = str(MODELS / "gpt2")
+    with headlight.live(model, tokenizer) as server:
+        got, want = (
+            json.loads(ran("compare", *of, *texts, "--json").stdout)
+            for of in (("--engine", server.address), ("--model", folder))
+        )
+        beside = ran(
+            "compare", "--engine", server.address, *texts[:2], "--model-b", folder, "--json"
+        )
+    for one, other in zip(got["heads"], want["heads"]):
+        assert abs(one["distance"] - other["distance"]) < 1e-4, (one, other)
+    assert max(h["distance"] for h in json.loads(beside.stdout)["heads"]) < 1e-4, beside.stderr
+
+
 def what_goes_wrong_is_one_sentence():
     """Nothing there, another host, a port without its token, a verb that needs weights."""
     model, tokenizer = loaded("gpt2")
@@ -181,7 +211,7 @@ def what_goes_wrong_is_one_sentence():
         held = ran("heads", "--engine", f"{server.address}/{server.token}", *text)
         assert held.returncode == 0, held.stderr
         refused = ran(
-            *("render", "--view", "delta", "--engine", f"{server.address}/{server.token}", *text),
+            *("render", "--view", "steps", "--engine", f"{server.address}/{server.token}", *text),
             *("-o", Path(tempfile.gettempdir()) / "none.png"),
         )
         assert refused.returncode == 1 and "another process" in refused.stderr, refused.stderr

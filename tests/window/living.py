@@ -148,7 +148,8 @@ class Process:
                 tensors.append((at, [len(ids) - first, HEADS, WIDTH], numbers))
         rows = [[len(ids) - first, HEADS * WIDTH], [0.5] * (len(ids) - first) * HEADS * WIDTH]
         for layer in range(LAYERS):
-            tensors.append((f"blocks.{layer}.hook_resid_pre", *rows))
+            for name in ("resid_pre", "attn_out", "mlp_out", "resid_post"):
+                tensors.append((f"blocks.{layer}.hook_{name}", *rows))
         tensors.append(("hook_resid_final", *rows))
         rules = {f"blocks.{layer}.attn": RULE for layer in range(LAYERS)}
         return _frame({**told, "from": first, "rules": rules}, tensors)
@@ -181,7 +182,15 @@ def a_model_of_another_process_answers_while_one_types(display):
             _command(w, "mask window:3")
             w.wait(lambda r: r["mask"] == "window:3" and not r["busy"])
             assert process.runs()[-1]["mask"] == "window:3"
-            for view in ("All heads", "Lines", "Text", "Flow", "Prediction", "Heat map"):
+            for view in (
+                "All heads",
+                "Lines",
+                "Text",
+                "Flow",
+                "Update (ΔE)",
+                "Prediction",
+                "Heat map",
+            ):
                 w.show(view)
                 r = w.wait(lambda r: not r["busy"])
                 assert r["failure"] == "", (view, r["failure"])

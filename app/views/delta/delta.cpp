@@ -155,13 +155,15 @@ int delta_block(const Scene& s) {
 std::vector<Question> ask_delta(const Scene& s) {
     const int block = delta_block(s), stack = s.model()->config.block(block).stack;
     const auto [token, against] = explained_tokens(s);
+    const ProjectionRequest projected{stack, s.of<DeltaState>().paths ? -1 : block};
+    if (s.model()->engine) return {DeltaMapsRequest{stack}, projected};  // W_O is elsewhere
     return {DeltaMapsRequest{stack},
             DeltaSplitRequest{block, delta_query(s),
                               s.of<DeltaState>().split == DeltaSplitBy::key_of_head
                                   ? s.session.selection.shown_head().second
                                   : -1,
                               token, against},
-            ProjectionRequest{stack, s.of<DeltaState>().paths ? -1 : block}};
+            projected};
 }
 
 float draw_delta_map(Scene& s, Rect area) {
@@ -200,16 +202,28 @@ void draw_delta(Scene& s, Rect area) {
     draw_projection(s, right);
 }
 
+namespace {
+
+/// Wraps a panel about heads, whose parts need W_O.
+template <auto Draw>
+bool unless_elsewhere(Scene& s, Rect area) {
+    if (s.model()->engine) return false;
+    Draw(s, area);
+    return true;
+}
+
+}  // namespace
+
 View delta_view() {
     return {.key = "delta",
             .name = "Update (ΔE)",
             .answers = ViewGroup::explain,
             .synonyms = "residual stream, delta",
             .draw = draw_delta,
-            .missing = no_weights,
+            .missing = cannot_run,
             .shows = View::Shows::layer,
             .ask = ask_delta,
-            .beside = {always<draw_delta_list>, always<draw_delta_inspector>},
+            .beside = {unless_elsewhere<draw_delta_list>, unless_elsewhere<draw_delta_inspector>},
             .numbers = delta_numbers,
             .visit = visit_state<DeltaState>,
             .seen = seen_of<DeltaState>};

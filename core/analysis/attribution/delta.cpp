@@ -68,6 +68,11 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitRequest& w, const Mat
     }
 }
 
+/// Fails if nothing gives what blocks add: a trace from a file.
+void check_updates(const Trace& trace) {
+    if (!trace.model->engine) trace.weights(0);
+}
+
 }  // namespace
 
 Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool) {
@@ -96,7 +101,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
 
 Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsRequest& w, ThreadPool& pool,
                                     const CancelFlag* cancel) {
-    trace.weights(0);  // fails if the trace holds none
+    check_updates(trace);
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
     const Index n = trace.request.inputs[w.stack].size(), columns = m.blocks.size();
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
@@ -152,7 +157,7 @@ std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
 
 Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest& w, ThreadPool& pool,
                                      const CancelFlag* cancel) {
-    trace.weights(0);  // fails if the trace holds none
+    check_updates(trace);
     std::vector<Matrix> steps;
     if (w.block >= 0) {
         steps.push_back(trace.resid_before(w.block, pool));
@@ -162,6 +167,9 @@ Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest
         for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre.all());
         const int last = isize(stack.layers) - 1;
         steps.push_back(trace.resid_post(w.stack, last).all());
+        const auto same = [&](const Matrix& m) { return m.rows() == steps[0].rows() && m.rows() > 0; };
+        if (!std::all_of(steps.begin(), steps.end(), same))
+            return Error{trace.model->name + " does not give the residual stream of every layer."};
     }
     Projection p;
     p.left_out = long_tokens(steps);

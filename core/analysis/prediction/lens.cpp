@@ -19,6 +19,9 @@ namespace {
 Matrix entering_stream(const Trace& trace, Index layer, Index position, ThreadPool& pool) {
     const int last = isize(trace.config().stacks) - 1;
     const LayerActivations& at = *trace.stack(last).layers[layer];
+    if (at.resid_pre.size() == 0)
+        throw Failure(Error{trace.model->name + " does not give what its layer " + std::to_string(layer) +
+                            " reads, so there is no logit lens of it."});
     if (!trace.config().stacks[last].streams) return at.entering_row(position);
     const StackRun run{*trace.model, trace.config().stacks[last], trace.model->weights.stacks[last], pool};
     return leave_streams(run, at.streams.row(position));

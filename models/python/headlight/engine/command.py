@@ -72,9 +72,12 @@ def main(arguments: list[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job ignores the first
         signal.signal(number, signal.default_int_handler)
     print(server.address, flush=True)
+    at = server.address
     if server.token:
+        at += f"/{server.token}"
         print(f"token {server.token}", file=sys.stderr, flush=True)
     print(f"{server.about['runs']}, {server.about['device']}; Ctrl+C ends it", file=sys.stderr)
+    print(f"To see it: headlight --engine {at}", file=sys.stderr, flush=True)
     try:
         server.wait()
     except KeyboardInterrupt:
