@@ -25,7 +25,7 @@ import performance  # noqa: E402
 
 MAX_BYTES = {"README.md": 8 << 10, "ARCHITECTURE.md": 9 << 10, "docs/performance.md": 8 << 10}
 MAX_PICTURE = 150 << 10
-PLACEHOLDER = r"FOLDER|FILE\b|fetch [^-]|photo\.jpg"  # names in blocks that do not run here
+PLACEHOLDER = r"FOLDER|ADDRESS|FILE\b|fetch [^-]|photo\.jpg"  # names in blocks that do not run here
 PATH = r"`((?:core|app|tests|assets|models|shaders|docs)/[\w./-]+)`"
 CODE_NAME = r"^[A-Z]\w*[a-z]\w*[A-Z]\w*(?:::\w+)?|^[a-z]+(?:_[a-z0-9]+)+(?=\(|$)"
 SOURCE = r"(?<![\w/.])((?:\w+/)+\w+\.(?:cpp|h|py))\b"
