@@ -95,10 +95,10 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
 
 /// Runs the input, or lists the heads of a dossier, which needs no model.
 Result<std::shared_ptr<const Trace>> shown_trace(const RenderOptions& o, ThreadPool& pool) {
-    constexpr const char* kRun[] = {
-        "model",     "trace", "text",        "text-file", "chat",   "pair",   "target",
-        "ids",       "image", "token-types", "mask",      "ablate", "change", "temperature-attn",
-        "target-ids"};
+    constexpr const char* kRun[] = {"model",       "engine", "trace",  "text",   "text-file",
+                                    "chat",        "pair",   "target", "ids",    "image",
+                                    "token-types", "mask",   "ablate", "change", "temperature-attn",
+                                    "target-ids"};
     const bool runs = std::any_of(std::begin(kRun), std::end(kRun),
                                   [&](const char* name) { return o.given.count(name) > 0; });
     const std::string corpus = o.word("corpus");

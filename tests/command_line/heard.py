@@ -273,7 +273,8 @@ def every_way_to_name_several_heads_says_something_else_or_is_refused():
 # Options of what is run, whatever is made of it.
 RUN = set(
     """
-    --model --adapter --text --text-file --pair --target --ids --target-ids --token-types --image
+    --model --engine --adapter --text --text-file --pair --target --ids --target-ids --token-types
+    --image
     --mask --ablate --temperature-attn --change --trace --seed
 """.split()
 )

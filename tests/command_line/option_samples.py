@@ -1,9 +1,14 @@
 """A value for each option that differs from its default, and what an option needs beside it."""
 
+import tempfile
+
+from lively import Process
 from program import MODELS
 
+SERVER = Process(tempfile.mkdtemp(prefix="headlight-engine-"))  # ends with these tests
 SAMPLES = {  # a value that is not the default; [] of a flag
     "--model": ["translator"],
+    "--engine": [SERVER.address],
     "--text": ["Tom had a car"],
     "--text-file": ["line.txt"],
     "--adapter": ["adapter"],
