@@ -12,6 +12,7 @@
 #include "base/cast.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "io/engine_address.h"
 #include "model/loading/parameters.h"
 #include "paint/layout.h"
 #include "panels/hub_field.h"
@@ -54,7 +55,8 @@ void draw_error_buttons(Scene& s, Rect buttons) {
         s.send("open", s.answer->model_path);
     if (ui.button("error/copy", take_left(buttons, kAgain, gap::small), "Copy text"))
         ImGui::SetClipboardText(s.answer->model_error.c_str());
-    if (ui.button("error/folder", take_left(buttons, kFolder), "Show folder"))
+    if (!is_engine_address(s.answer->model_path) &&
+        ui.button("error/folder", take_left(buttons, kFolder), "Show folder"))
         show_folder(s.answer->model_path);
 }
 
@@ -68,7 +70,8 @@ void draw_error(Scene& s, Rect& rest) {
     take_left(inside, kEdge);
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(kFront);
-    const std::string name = fs::path(s.answer->model_path).filename().string();
+    const std::string& path = s.answer->model_path;
+    const std::string name = is_engine_address(path) ? engine_name(path) : fs::path(path).filename().string();
     take_top(inside, 0, gap::close);
     write(ui, take_top(inside, kTitleLine), kBody, ui.colors->warning, name + " could not be opened.");
     take_top(inside,

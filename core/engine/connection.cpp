@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kProtocol = 1;
 constexpr auto kPatience = std::chrono::seconds(10);   // until hello is answered
 constexpr auto kLook = std::chrono::milliseconds(20);  // between looks at a flag
+constexpr uint64_t kMaxWelcome = 64 << 10;             // bytes of the answer to hello
 constexpr std::string_view kShared = "/dev/shm/headlight-";
 
 /// Returns 64 random letters, or "" if the system gives none.
@@ -78,6 +79,9 @@ Result<Frame> with_mapped_body(Json header) {
     auto file = MappedFile::open(path);
     ::unlink(path.c_str());
     if (!file) return file.error();
+    TRY(const int64_t bytes, json_integer(header, "body_bytes", -1, 0, INT64_MAX, "The server's answer"));
+    if (bytes != std::ssize((*file)->bytes()))
+        return Error{"The server's file is not as long as its frame says; connect again."};
     Frame out;
     TRY(out.tensors, frame_tensors(header, (*file)->bytes()));
     out.header = std::move(header);
@@ -90,7 +94,7 @@ Result<Frame> with_mapped_body(Json header) {
 /// Owns the descriptor.
 class Connection::Socket {
 public:
-    explicit Socket(int number) : number_(number) {}
+    Socket(int number, std::string shown) : number_(number), shown_(std::move(shown)) {}
     ~Socket() { ::close(number_); }
     Socket(const Socket&) = delete;
     Socket& operator=(const Socket&) = delete;
@@ -113,7 +117,7 @@ public:
     Status read(std::span<std::byte> out, const CancelFlag* cancel, Clock::time_point until) {
         while (!out.empty()) {
             TRY(const bool ready, wait(cancel, until));
-            if (!ready) return Error{"gives no answer"};
+            if (!ready) return Error{"The server at " + shown_ + " gives no answer; start it again."};
             const ssize_t got = ::recv(number_, out.data(), std::min<size_t>(out.size(), 1 << 20), 0);
             if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
             if (got <= 0) return gone();
@@ -123,7 +127,9 @@ public:
     }
 
 private:
-    static Error gone() { return Error{"has ended, or the way to it has"}; }
+    Error gone() const {
+        return Error{"The server at " + shown_ + " has ended, or the way to it has; connect again."};
+    }
     Result<bool> wait(const CancelFlag* cancel, Clock::time_point until) const {
         const bool endless = until == Clock::time_point::max();
         while (endless || Clock::now() < until) {
@@ -137,6 +143,7 @@ private:
     }
 
     const int number_;
+    const std::string shown_;  // its address
 };
 
 Result<std::unique_ptr<Connection::Socket>> Connection::Socket::connect(const EngineAddress& address,
@@ -144,7 +151,9 @@ Result<std::unique_ptr<Connection::Socket>> Connection::Socket::connect(const En
     const bool local = address.port == 0;
     const int number = ::socket(local ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (number < 0) return Error{std::string("No socket can be opened: ") + std::strerror(errno) + "."};
-    auto out = std::make_unique<Socket>(number);
+    auto out = std::make_unique<Socket>(number, shown);
+    const timeval patience{kPatience.count(), 0};  // for what a server does not read
+    ::setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     int failed = 0;
     if (local) {
         sockaddr_un at{};
@@ -167,8 +176,7 @@ Result<std::unique_ptr<Connection::Socket>> Connection::Socket::connect(const En
     return out;
 }
 
-Connection::Connection(std::unique_ptr<Socket> socket, std::string shown)
-    : shown_(std::move(shown)), socket_(std::move(socket)) {}
+Connection::Connection(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
 
 Connection::~Connection() {
     socket_->shut();
@@ -178,7 +186,7 @@ Connection::~Connection() {
 Result<std::shared_ptr<Connection>> Connection::open(const EngineAddress& address, const std::string& shown,
                                                      const CancelFlag* cancel) {
     TRY(auto socket, Socket::connect(address, shown));
-    std::shared_ptr<Connection> out(new Connection(std::move(socket), shown));
+    std::shared_ptr<Connection> out(new Connection(std::move(socket)));
     TRY_STATUS(out->say_hello(address, cancel));
     out->reader_ = std::thread([self = out.get()] { self->read_answers(); });
     return out;
@@ -191,24 +199,26 @@ Status Connection::say_hello(const EngineAddress& address, const CancelFlag* can
     if (Json shared = probe.described(); !shared.is_null()) hello["shared"] = std::move(shared);
     Status sent = socket_->send(frame_bytes(std::move(hello)));
     auto answer = sent ? receive(cancel) : Result<Frame>(sent.error());
-    if (!answer && answer.error().cancelled) return answer.error();
-    if (!answer) return Error{"The server at " + shown_ + " " + answer.error().message + "."};
+    if (!answer) return answer.error();
     about_ = std::move(answer->header);
     TRY(const std::string refusal, json_string(about_, "error", "", "The server's answer"));
     return refusal.empty() ? success() : Error{printable(shortened(refusal, 400))};
 }
 
-/// Reads a frame. While hello is not answered, no longer than kPatience. Errors go on after "The server".
+/// Reads a frame. While hello is not answered, no longer than kPatience, and of an unknown server not much.
 Result<Frame> Connection::receive(const CancelFlag* cancel) {
     const auto until = about_.is_null() ? Clock::now() + kPatience : Clock::time_point::max();
     std::array<std::byte, kPrefaceBytes> preface;
     TRY_STATUS(socket_->read(preface, cancel, until));
     TRY(const FrameSizes sizes, read_preface(preface));
+    if (about_.is_null() && (sizes.header > kMaxWelcome || sizes.body > 0))
+        return Error{"What answers there does not say hello as an engine of Headlight; check the address."};
     check_fits(narrow<int64_t>(sizes.header + sizes.body));
     std::string text(sizes.header, '\0');
     TRY_STATUS(socket_->read(std::as_writable_bytes(std::span(text)), cancel, until));
     TRY(Json header, parse_frame_header(text));
-    if (header.contains("body_file")) return with_mapped_body(std::move(header));
+    const Json* shared = about_.is_object() ? json_find(about_, "shared") : nullptr;
+    if (shared && *shared == true && header.contains("body_file")) return with_mapped_body(std::move(header));
     Frame out;
     const auto body = std::make_shared<std::vector<std::byte>>(sizes.body);
     TRY_STATUS(socket_->read(*body, cancel, until));
@@ -220,7 +230,8 @@ Result<Frame> Connection::receive(const CancelFlag* cancel) {
 
 void Connection::end(const std::string& why) {
     std::lock_guard lock(mutex_);
-    if (ended_.empty()) ended_ = "The server at " + shown_ + " " + why + "; connect again.";
+    if (ended_.empty()) ended_ = why;
+    socket_->shut();  // so that the server takes another connection
     answered_.notify_all();
 }
 
@@ -244,8 +255,9 @@ std::string Connection::ended() const {
     return ended_;
 }
 
-Result<Frame> Connection::ask(Json request, const CancelFlag* cancel,
-                              const std::vector<SentTensor>& tensors) {
+Result<Frame> Connection::ask(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors,
+                              Clock::duration patience) {
+    const auto until = Clock::now() + patience;
     const int64_t id = next_++;
     request["id"] = id;
     request["slot"] = nullptr;  // cancelled by its own flag alone
@@ -260,7 +272,9 @@ Result<Frame> Connection::ask(Json request, const CancelFlag* cancel,
     };
     if (const Status sent = send(frame_bytes(std::move(request), tensors)); !sent) end(sent.error().message);
     std::unique_lock lock(mutex_);
-    while (!waiting_[id] && ended_.empty() && !stopped(cancel)) answered_.wait_for(lock, kLook);
+    const auto waits = [&] { return !waiting_[id] && ended_.empty() && !stopped(cancel); };
+    while (waits() && Clock::now() < until) answered_.wait_for(lock, kLook);
+    const bool late = waits();
     std::optional<Frame> answer = std::move(waiting_[id]);
     waiting_.erase(id);
     const std::string why = ended_;
@@ -268,7 +282,7 @@ Result<Frame> Connection::ask(Json request, const CancelFlag* cancel,
     if (!answer && !why.empty()) return Error{why};
     if (!answer) {
         static_cast<void>(send(frame_bytes({{"verb", "cancel"}, {"id", next_++}, {"of", id}})));
-        return cancelled();
+        return late ? Error{"The server gives no answer; start it again, and connect again."} : cancelled();
     }
     TRY(const std::string refusal, json_string(answer->header, "error", "", "The server's answer"));
     return refusal.empty() ? Result<Frame>(*std::move(answer))

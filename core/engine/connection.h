@@ -1,6 +1,7 @@
 // Asks a server of the engine's protocol (docs/engine.md) and waits for its answers.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -29,7 +30,9 @@ public:
 
     /// Sends a request and returns its answer. Fails with the server's sentence, or if the connection ends.
     /// Once `cancel` is set, tells the server and returns.
-    Result<Frame> ask(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors = {});
+    /// Fails once it has waited for `patience`.
+    Result<Frame> ask(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors = {},
+                      std::chrono::steady_clock::duration patience = std::chrono::hours(24 * 365));
 
     /// Returns the server's answer to hello.
     const Json& about() const { return about_; }
@@ -38,13 +41,12 @@ public:
 
 private:
     class Socket;
-    Connection(std::unique_ptr<Socket> socket, std::string shown);
+    explicit Connection(std::unique_ptr<Socket> socket);
     Status say_hello(const EngineAddress& address, const CancelFlag* cancel);
     Result<Frame> receive(const CancelFlag* cancel);
     void read_answers();
     void end(const std::string& why);
 
-    const std::string shown_;  // the address
     std::unique_ptr<Socket> socket_;
     Json about_;
     mutable std::mutex mutex_;  // guards the next three

@@ -97,13 +97,14 @@ Result<StackConfig> take_stack(DescribedBlocks& blocks, const std::string& name,
     if (self == blocks.end() || (cross != blocks.end()) != reads_another ||
         (reads_another && cross->second.size() != self->second.size()))
         return unknown("does not have the blocks of its kind");
+    out.causal = self->second.begin()->second.rule.causal;
     for (auto& [number, block] : self->second) {
         LayerSpec& layer = out.layers.emplace_back();
         layer.attention = block.spec;
         layer.mlp.width = 1;  // its width is not said
         rules.push_back(block.rule);
+        rules.back().says = block.rule.says && block.rule.causal == out.causal;
     }
-    out.causal = self->second.begin()->second.rule.causal;
     if (reads_another)
         for (auto& [number, block] : cross->second) {
             out.layers[static_cast<size_t>(number)].second = block.spec;
@@ -112,13 +113,20 @@ Result<StackConfig> take_stack(DescribedBlocks& blocks, const std::string& name,
     return out;
 }
 
-/// Reads the number of a token from the model's own configuration.
-int token_id(const Json& config, const char* key, int vocabulary, int fallback) {
+/// Reads tokens of the model's own configuration, one number or a list of them.
+std::vector<int> token_ids(const Json& config, const char* key, int vocabulary) {
+    std::vector<int> out;
     const Json* held = json_find(config, or_null(key));
-    if (held && held->is_array()) held = held->empty() ? nullptr : &held->front();
-    if (!held || !held->is_number_integer()) return fallback;
-    const int64_t id = held->get<int64_t>();
-    return id >= 0 && id < vocabulary ? narrow<int>(id) : fallback;
+    for (const Json& one : !held ? Json::array() : held->is_array() ? *held : Json::array({*held}))
+        if (one.is_number_unsigned() && one.get<uint64_t>() < static_cast<uint64_t>(vocabulary))
+            out.push_back(narrow<int>(one.get<uint64_t>()));
+    return out;
+}
+
+/// Reads the first of them.
+int token_id(const Json& config, const char* key, int vocabulary, int fallback) {
+    const std::vector<int> all = token_ids(config, key, vocabulary);
+    return all.empty() ? fallback : all.front();
 }
 
 Status read_stacks(const Json& described, int vocabulary, ModelConfig& c, std::vector<EngineRule>& rules) {
@@ -164,7 +172,11 @@ Result<ModelConfig> read_config(const Json& described, std::vector<EngineRule>& 
     c.start_id = token_id(config, "decoder_start_token_id", vocabulary, 0);
     c.end_id = token_id(config, "eos_token_id", vocabulary, -1);
     c.pad_id = token_id(config, "pad_token_id", vocabulary, -1);
-    if (c.end_id >= 0) c.generation.eos_token_ids = {c.end_id};
+    TRY(const int64_t mask, json_integer(described, or_null("mask"), -1, -1, vocabulary - 1, kDescription));
+    c.mask_id = narrow<int>(mask);
+    c.generation.eos_token_ids = token_ids(config, "eos_token_id", vocabulary);
+    c.generation.suppress_tokens = token_ids(config, "suppress_tokens", vocabulary);
+    c.generation.forced_bos_token_id = token_id(config, "forced_bos_token_id", vocabulary, -1);
     TRY(const Json can, json_object(described, or_null("can"), kDescription));
     TRY(const bool positions, json_boolean(can, "positions", false, kDescription));
     c.positions = positions ? PositionScheme::rotary : PositionScheme::none;
@@ -205,6 +217,8 @@ Result<EngineDescription> read_description(const Frame& described) {
     TRY(out.model->config, read_config(described.header, out.rules));
     TRY(const std::string name, json_string(described.header, or_null("name"), "model", kDescription));
     out.model->name = printable(shortened(name));
+    if (name.starts_with('/') || name.starts_with('.'))  // a folder's
+        out.model->name = printable(shortened(std::filesystem::path(name).filename().string()));
     out.model->tokenizer = read_tokenizer(described);
     TRY(const Json can, json_object(described.header, or_null("can"), kDescription));
     TRY(out.reuses, json_boolean(can, or_null("reuse"), false, kDescription));

@@ -16,7 +16,8 @@ namespace headlight {
 namespace {
 
 constexpr const char* kAnswer = "The server's answer";
-constexpr size_t kRemembered = 4;  // passes whose rows the next one may use
+constexpr auto kEncodingPatience = std::chrono::seconds(30);  // servers tokenize while they compute
+constexpr size_t kRemembered = 4;                             // passes whose rows the next one may use
 
 Result<std::vector<int>> read_numbers(const Json& answer, JsonKey key, int64_t most) {
     std::vector<int> out;
@@ -65,10 +66,10 @@ public:
     bool keeps_rows() const override { return reuses_; }
     bool is_there() const override { return connection_->ended().empty(); }
 
-    Result<Matrix> logits(ConstMatrixRef rows) override {
+    Result<Matrix> logits(ConstMatrixRef rows, const CancelFlag* cancel) override {
         if (std::lock_guard lock(mutex_); last_row_.rows() == rows.rows() && last_row_ == rows)
             return last_logits_;
-        TRY(const Frame answer, ask_lens(rows, {{"all", true}}));
+        TRY(const Frame answer, ask_lens(rows, {{"all", true}}, cancel));
         TRY(Matrix out, frame_matrix(answer, "logits", rows.rows(), logits_));
         if (rows.rows() == 1) {
             std::lock_guard lock(mutex_);
@@ -78,8 +79,9 @@ public:
         return out;
     }
 
-    Result<std::vector<std::pair<int, float>>> most_probable(ConstMatrixRef rows) override {
-        TRY(const Frame answer, ask_lens(rows, {{"top", 1}}));
+    Result<std::vector<std::pair<int, float>>> most_probable(ConstMatrixRef rows,
+                                                             const CancelFlag* cancel) override {
+        TRY(const Frame answer, ask_lens(rows, {{"top", 1}}, cancel));
         TRY(const Matrix log_p, frame_matrix(answer, "top_log_p", rows.rows(), 1));
         const StoredTensor* ids = answer.find("top_ids");
         std::vector<std::pair<int, float>> out;
@@ -97,7 +99,7 @@ public:
     Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) override {
         Json asked{{"verb", "encode"}, {"text", text}, {"special", special}};
         if (!pair.empty()) asked["pair"] = pair;
-        TRY(const Frame answer, connection_->ask(std::move(asked), nullptr));
+        TRY(const Frame answer, connection_->ask(std::move(asked), nullptr, {}, kEncodingPatience));
         Encoding out;
         TRY(out.ids, read_numbers(answer.header, "ids", 1 << 30));
         TRY(out.types, read_numbers(answer.header, or_null("types"), 1 << 10));
@@ -133,11 +135,11 @@ public:
     }
 
 private:
-    Result<Frame> ask_lens(ConstMatrixRef rows, Json asked) {
+    Result<Frame> ask_lens(ConstMatrixRef rows, Json asked, const CancelFlag* cancel) {
         const Matrix held = rows;
         asked["verb"] = "lens";
         return connection_->ask(
-            std::move(asked), nullptr,
+            std::move(asked), cancel,
             {{"rows",
               "F32",
               {held.rows(), held.cols()},
@@ -195,7 +197,8 @@ private:
         std::lock_guard lock(mutex_);
         for (const std::weak_ptr<const Trace>& one : remembered_) {
             auto trace = one.lock();
-            if (!trace || trace->model != model || trace->request.intervention != request.intervention)
+            if (!trace || trace->model != model || trace->request.intervention != request.intervention ||
+                !has_vectors(*trace))
                 continue;
             const bool given = trace.get() == past;
             const int rows = common(trace->output().ids, request.inputs.back().ids);
@@ -204,6 +207,12 @@ private:
             best = std::move(trace);
         }
         return best;
+    }
+    /// Returns whether every block of a pass has its q and k: not where patterns were asked for.
+    static bool has_vectors(const Trace& trace) {
+        bool out = true;
+        for (int block = 0; block < trace.config().blocks(); ++block) out = out && trace.has_scores(block);
+        return out;
     }
     static int common(const std::vector<int>& a, const std::vector<int>& b) {
         return narrow<int>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());

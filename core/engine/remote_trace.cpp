@@ -73,8 +73,12 @@ private:
             rule.sinks.assign(sinks.data(), sinks.data() + sinks.size());
         }
         const StoredTensor* bias = sent_.find(at_ + "bias");
-        if (!bias) return success();
         const int n = trace_.query_count(block_);
+        if (!bias) return success();
+        if (trace_.config().block(block_).kind == AttentionKind::cross)
+            return Error{"The server sends a bias of distances for " + at_ +
+                         ", which reads another text; start "
+                         "it with the same version of Headlight's Python package."};
         const int64_t columns = 2 * int64_t{n} - 1 - kept_;  // later keys of earlier queries are not seen
         TRY(const Matrix table, frame_matrix(sent_, at_ + "bias", rule.heads, columns));
         rule.bias.by_distance = Matrix::Zero(rule.heads, 2 * Index{n} - 1);

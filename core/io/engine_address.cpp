@@ -83,7 +83,7 @@ Result<EngineAddress> parse_engine_address(const std::string& text) {
     }
     const auto parts = split(text);
     if (!parts)
-        return Error{in_quotes(text) +
+        return Error{in_quotes(text.substr(0, text.find('/'))) +
                      " is no address of a server; write unix:PATH or 127.0.0.1:PORT, as it printed."};
     if (!contains(kHosts, parts->host))
         return Error{
@@ -91,7 +91,7 @@ Result<EngineAddress> parse_engine_address(const std::string& text) {
             "way to " +
             in_quotes(parts->host) + "; forward its port with ssh -L, and give 127.0.0.1:PORT."};
     if (parts->port < 1 || parts->port > 65535)
-        return Error{in_quotes(text) +
+        return Error{in_quotes(shown_address(text)) +
                      " has no port from 1 to 65535; copy the address that the server printed."};
     out.port = parts->port;
     out.token = parts->token.empty() ? known_token(shown_address(text)) : std::string(parts->token);
@@ -110,7 +110,7 @@ std::string shown_address(std::string_view text) {
 std::string keep_token(const std::string& text) {
     const auto parts = text.starts_with(kSocket) ? std::nullopt : split(text);
     const std::string address = shown_address(text);
-    if (!parts || parts->token.empty()) return address;
+    if (!parts || parts->token.size() != kTokenLength) return address;
     KeptTokens& kept = kept_tokens();
     std::lock_guard lock(kept.mutex);
     kept.by_address[address] = parts->token;

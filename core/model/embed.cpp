@@ -146,7 +146,7 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
     const ModelConfig& c = model.config;
     const ModelWeights& w = model.weights;
     if (model.engine) {
-        auto logits = model.engine->logits(normalized);
+        auto logits = model.engine->logits(normalized, pool.cancel_flag());
         if (!logits) throw Failure(logits.error());
         return *std::move(logits);
     }

@@ -18,7 +18,7 @@ struct Model;
 struct Trace;
 
 /// Answers for a model without weights (Model::engine). Any thread may ask; a question whose `cancel` is set
-/// returns soon.
+/// returns soon, and a tokenization that takes half a minute fails.
 class Engine {
 public:
     virtual ~Engine() = default;
@@ -30,9 +30,10 @@ public:
     /// Returns whether the rows of a causal pass stay as they are when its text goes on.
     virtual bool keeps_rows() const = 0;
     /// [rows, vocab]: computes the logits of rows of the residual stream after the last layer.
-    virtual Result<Matrix> logits(ConstMatrixRef rows) = 0;
+    virtual Result<Matrix> logits(ConstMatrixRef rows, const CancelFlag* cancel) = 0;
     /// Returns the most probable token of each row, and its probability.
-    virtual Result<std::vector<std::pair<int, float>>> most_probable(ConstMatrixRef rows) = 0;
+    virtual Result<std::vector<std::pair<int, float>>> most_probable(ConstMatrixRef rows,
+                                                                     const CancelFlag* cancel) = 0;
     /// Tokenizes a text, or two (tokenizer/tokenizer.h).
     virtual Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) = 0;
     /// Runs a request as run_trace does. Rows of `past` serve where they cannot have changed.

@@ -150,6 +150,11 @@ TEST_CASE("patterns are asked for where q and k do not give them") {
     const Json asked = engine.last("run")["capture"];
     CHECK(asked[0] == "*hook_pattern");
     CHECK(std::find(asked.begin(), asked.end(), "*hook_q") == asked.end());
+    engine.answer_as_usual("run");
+    const auto after = run_text(model, "abcde", {}, trace->get());
+    REQUIRE(after);
+    CHECK_FALSE(engine.last("run").contains("from"));  // rows of patterns have no q and k
+    CHECK(gap((*after)->pattern(0, 1), plain_pattern("abcde", 1, earlier)) < 1e-6);
 }
 
 TEST_CASE("predictions come of rows of the residual stream, whose norm and unembedding are elsewhere") {
@@ -255,8 +260,9 @@ TEST_CASE("a server that is gone, or sends no frames, ends the connection with o
     engine.answer("run", [](const Json&) { return std::string("HTTP/1.1 400 Bad Request\r\n\r\n"); });
     const auto broken = run_text(model, "abc");
     REQUIRE_FALSE(broken);
-    CHECK(broken.error().message.find("no engine of Headlight") != std::string::npos);
+    CHECK(broken.error().message.starts_with("What answers there is no engine of Headlight"));
     CHECK_FALSE(model->engine->is_there());
+    CHECK(open_engine(engine.address(), nullptr, model));  // beside the old one, which lets the server go
     model = nullptr;
     model = connected(engine);
     engine.answer("run", [&](const Json&) {
@@ -304,6 +310,7 @@ TEST_CASE("a server that refuses to describe a model, or describes none, is not 
         return model ? std::string() : model.error().message;
     };
     CHECK(opened([](Json&) {}).empty());
+    CHECK(opened([](Json& t) { t["config"] = {{"eos_token_id", {1, 2, -3, "x"}}}; }).empty());
     const auto block = [](Json& told) -> Json& { return told["blocks"][0]; };
     CHECK(opened([&](Json& t) { block(t)["heads"] = 1'000'000; }).find("heads") != std::string::npos);
     CHECK(opened([&](Json& t) { block(t)["kv_heads"] = 3; }).find("cannot share keys") != std::string::npos);
@@ -337,7 +344,11 @@ TEST_CASE("addresses of servers") {
     const auto far = parse_engine_address("gpu.example.org:80/" + token);
     REQUIRE_FALSE(far);
     CHECK(far.error().message.find("ssh -L") != std::string::npos);
-    CHECK(far.error().message.find(token) == std::string::npos);
+    for (const std::string place : {"gpu.example.org:80/", "127.0.0.1:99999/", "127.0.0.1:x/"}) {
+        const auto wrong = parse_engine_address(place + token);
+        REQUIRE_FALSE(wrong);
+        CHECK(wrong.error().message.find(token) == std::string::npos);
+    }
     CHECK(engine_name("unix:/run/headlight/gpt2-large-1234-ab12cd.sock") == "gpt2-large");
     CHECK_FALSE(open_engine("unix:/no/such/socket"));
 }

@@ -50,6 +50,10 @@ public:
         std::lock_guard lock(mutex_);
         otherwise_[verb] = std::move(with);
     }
+    void answer_as_usual(const std::string& verb) {
+        std::lock_guard lock(mutex_);
+        otherwise_.erase(verb);
+    }
     Json last(const std::string& verb) const {
         std::lock_guard lock(mutex_);
         const auto asked = asked_.find(verb);

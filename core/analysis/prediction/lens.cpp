@@ -139,7 +139,7 @@ Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& p
         };
         const Matrix x = early_rows(trace, w, begin, rows, pool);
         if (Engine* engine = trace.model->engine.get()) {  // logits themselves need not cross
-            TRY(const auto tops, engine->most_probable(x));
+            TRY(const auto tops, engine->most_probable(x, cancel));
             for (Index i = 0; i < rows; ++i) put(i, {tops[size_t(i)].first, tops[size_t(i)].second});
             continue;
         }

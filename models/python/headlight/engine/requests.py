@@ -68,6 +68,7 @@ class Requests:
             "d_model": live.found.width,
             "vocabulary": live.vocabulary(),
             "logits": self.lens_of.vocabulary,
+            "mask": getattr(tokenizer, "mask_token_id", None),
             "positions": getattr(live.config, "max_position_embeddings", None),
             "config": _finite(live.config.to_dict()),
             "blocks": [self._block(block) for block in live.heads],
