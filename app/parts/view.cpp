@@ -9,7 +9,8 @@ const char* cannot_run(const Model& m) {
 }
 const char* no_weights(const Model& m) {
     if (!m.weights.stacks.empty()) return nullptr;
-    return m.engine ? "This view needs the weights here; those of an engine are in another process." : cannot_run(m);
+    return m.engine ? "This view needs the weights here; those of an engine are in another process."
+                    : cannot_run(m);
 }
 
 }  // namespace headlight
