@@ -228,6 +228,12 @@ def add_unread_keys(path, d):
     )
 
 
+def of_rounding(kind):
+    """How many times transformers' own error in float32 a tensor may be off: two orders of the same
+    sums round by chance; a recurrence, or a norm behind a cut gate, divides by small lengths."""
+    return 4 if kind in (*HYBRIDS, *STREAMS) else 2
+
+
 def in_float64(kind, model, inputs):
     wide = lambda v: v.double() if torch.is_tensor(v) and v.is_floating_point() else v
     return expected_of(kind, model.double(), {k: wide(v) for k, v in inputs.items()})
@@ -296,7 +302,7 @@ def compare(headlight, kind, seed, folder, long):
             ours, theirs = (
                 float(np.abs(x.astype(np.float64) - exact[name]).max()) for x in (got[name], w)
             )
-            limit = max(limit, 4 * theirs)  # two orders of the same sums round by chance
+            limit = max(limit, of_rounding(kind) * theirs)
             if not ours <= limit:
                 said = f"{name} is off by {error:.2e}, from float64 by {ours:.2e} (transformers' "
                 return f"{said}float32: {theirs:.2e})", error
