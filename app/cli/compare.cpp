@@ -87,7 +87,6 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     if (!o.model_b.empty()) {
         other.model = o.model_b;
         other.adapter.clear();  // B has the one that it is spelled with
-        other.engine.clear();
     }
     if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty() && other.chat.empty()) {
         TRY(const auto sequences, recorded_sequences(a));
@@ -96,8 +95,7 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     }
     const bool same = o.model_b.empty() && o.input.trace.empty() && o.input.adapter.empty();
     if (!same) return run_input(other, pool);
-    TRY(ForwardRequest request, read_request(other, a.model, pool));
-    return run_trace(a.model, std::move(request), pool);
+    return run_on(a.model, other, pool);
 }
 
 /// Follows the adapter's strength on B's text.

@@ -34,10 +34,10 @@ CLI::Option* add_adapter_option(CLI::App& app, std::string& adapter) {
         });
 }
 
-CLI::Option* add_engine_option(CLI::App& app, std::string& engine) {
+CLI::Option* add_engine_option(CLI::App& app, std::string& model) {
     return app
         .add_option(
-            "--engine", engine,
+            "--engine", model,
             "the address of a Python process that computes instead: unix:PATH or 127.0.0.1:PORT/TOKEN, "
             "as 'python -m headlight live NAME' prints it")
         ->type_name("ADDRESS")
@@ -142,7 +142,7 @@ void add_run_options(CLI::App& app, InputOptions& o) {
 }
 
 CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
-    CLI::Option* engine = add_engine_option(app, o.engine);
+    CLI::Option* engine = add_engine_option(app, o.model);
     for (const char* instead : {"--model", "--adapter", "--image"}) engine->excludes(app.get_option(instead));
     return app.add_option("--trace", o.trace,
                           "a trace file instead of a model and a text, from 'headlight trace', or from "
@@ -167,7 +167,9 @@ void read_instead(InputOptions& o, const std::string& text, const char* option) 
 
 void add_head_options(CLI::App& app, std::string& layer, int& head, const std::string& by_default) {
     constexpr int kMaxHeadNumber = 1 << 16;
-    CLI::Option* of = app.add_option("--layer", layer, "layer of a --head that is a number: 1, cross.1");
+    CLI::Option* of = app.add_option(
+        "--layer", layer,
+        "layer, from 0; encoder.0, decoder.0 or cross.0 in models with several kinds of attention");
     const auto read = [of, &layer, &head](const std::string& text) {
         const size_t dot = text.rfind('.');
         const std::string number = dot == text.npos ? text : text.substr(dot + 1);
@@ -223,7 +225,6 @@ void clear_changes(InputOptions& o) {
 }
 
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
-    if (!o.engine.empty()) return open_any_model(o.engine);
     TRY(const std::string model, with_adapter(o.model, o.adapter));
     return open_any_model(model);
 }
@@ -373,11 +374,16 @@ Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
 
 }  // namespace
 
+Result<std::shared_ptr<const Trace>> run_on(const std::shared_ptr<const Model>& model, const InputOptions& o,
+                                            ThreadPool& pool) {
+    TRY(ForwardRequest request, read_request(o, model, pool));
+    return run_trace(model, std::move(request), pool);
+}
+
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool& pool) {
     if (!o.trace.empty()) return read_trace(o);
-    TRY(auto model, open_model(o));
-    TRY(ForwardRequest request, read_request(o, model, pool));
-    return run_trace(std::move(model), std::move(request), pool);
+    TRY(const auto model, open_model(o));
+    return run_on(model, o, pool);
 }
 
 }  // namespace headlight

@@ -18,7 +18,6 @@ namespace headlight {
 
 struct InputOptions {
     std::string model = "stories";
-    std::string engine;   // address of a server that computes instead; "": none
     std::string adapter;  // FOLDER=STRENGTH, as typed
     TextInput typed;
     std::string text_file, mask = "own", image;
@@ -46,8 +45,8 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
 /// Adds --threads and --quiet, which add_input_options adds too.
 void add_run_options(CLI::App& app, InputOptions& options);
 
-/// Adds --engine, the address of a server that computes.
-CLI::Option* add_engine_option(CLI::App& app, std::string& engine);
+/// Adds --engine, which takes as model the address of a server.
+CLI::Option* add_engine_option(CLI::App& app, std::string& model);
 
 /// Adds --trace and --engine, for verbs that need no weights.
 CLI::Option* add_trace_option(CLI::App& app, InputOptions& options);
@@ -87,6 +86,10 @@ Result<std::shared_ptr<const Model>> open_model(const InputOptions& options);
 /// Tokenizes the input and reads masks and changes; warns on standard error if the context cuts the text.
 Result<ForwardRequest> read_request(const InputOptions& options, const std::shared_ptr<const Model>& model,
                                     ThreadPool& pool);
+
+/// Reads the input for a model, and runs it.
+Result<std::shared_ptr<const Trace>> run_on(const std::shared_ptr<const Model>& model,
+                                            const InputOptions& options, ThreadPool& pool);
 
 /// Opens the model, reads the input, runs it.
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& options, ThreadPool& pool);

@@ -42,7 +42,6 @@ Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     if (!o.model_b.empty()) {
         other.model = o.model_b;
         other.adapter.clear();  // B has the one that it is spelled with
-        other.engine.clear();
     }
     if (o.input.trace.empty()) return other;
     if (o.model_b.empty())
@@ -68,8 +67,7 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
     if (!o.text_b.empty() || !o.model_b.empty()) {
         TRY(const InputOptions other, other_input(o, *trace));
         if (o.model_b.empty() && trace->can_run()) {  // patching needs both runs of one model
-            TRY(ForwardRequest request, read_request(other, trace->model, pool));
-            TRY(runs.other, run_trace(trace->model, std::move(request), pool));
+            TRY(runs.other, run_on(trace->model, other, pool));
         } else {
             TRY(runs.other, run_input(other, pool));
         }

@@ -67,7 +67,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
     app.add_option("--model", o.model,
                    "model folder or .gguf file, or the built-in 'stories', 'translator' or 'scenes'");
     CLI::Option* adapter = add_adapter_option(app, o.adapter);
-    add_engine_option(app, o.engine)->excludes(adapter)->excludes(app.get_option("--model"));
+    add_engine_option(app, o.model)->excludes(adapter)->excludes(app.get_option("--model"));
     app.add_option("--trace", o.file, "a trace file instead of a model");
     app.add_option("--text", o.text, "the sentence to start with");
     auto* pair =

@@ -49,7 +49,7 @@ float draw_offer(Scene& s, float x, float y, const std::string& line,
 /// Offers a recovered workspace, a downloaded model, and a process that is gone.
 float draw_offers(Scene& s, float x, float y) {
     if (s.model() && s.model()->engine && !s.model()->engine->is_there())
-        x = draw_offer(s, x, y, s.model()->name + " is gone.",
+        x = draw_offer(s, x, y, "",
                        {{"engine/again", "Connect again", "open", s.session.document.open.path}});
     if (!s.session.document.left_workspace.empty())
         x = draw_offer(s, x, y, "Headlight crashed.",

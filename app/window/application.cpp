@@ -134,7 +134,6 @@ Status Application::apply_options() {
     Preferences& p = session.preferences;
     TRY_STATUS(take_file());
     TRY(o.model, with_adapter(o.model, o.adapter));
-    if (!o.engine.empty()) o.model = o.engine;
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
     if (!o.model.empty()) d.wanted.path = model_key(o.model);
     if (o.text)

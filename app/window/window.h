@@ -11,7 +11,6 @@ namespace headlight {
 struct WindowOptions {
     std::string file;                 // a workspace, or a model
     std::string adapter;              // FOLDER=STRENGTH
-    std::string engine;               // address of a server that computes instead of a model
     std::string model, second;        // second: the second sentence, or the target
     std::optional<std::string> text;  // if missing: what was open last, or the story model's
     std::string screenshot;           // draw one settled frame to this PNG and exit

@@ -5,9 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,7 +15,6 @@
 
 #include "base/cast.h"
 #include "base/check.h"
-#include "base/draws.h"
 #include "base/memory.h"
 #include "base/quoted.h"
 #include "io/mapped_file.h"

@@ -28,9 +28,8 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Sends a request and returns its answer. Fails with the server's sentence, or if the connection ends.
-    /// Once `cancel` is set, tells the server and returns.
-    /// Fails once it has waited for `patience`.
+    /// Sends a request and returns its answer. Fails with the server's sentence, if the connection ends, and
+    /// once it has waited for `patience`. Once `cancel` is set, tells the server and returns.
     Result<Frame> ask(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors = {},
                       std::chrono::steady_clock::duration patience = std::chrono::hours(24 * 365));
 
@@ -49,7 +48,7 @@ private:
 
     std::unique_ptr<Socket> socket_;
     Json about_;
-    mutable std::mutex mutex_;  // guards the next three
+    mutable std::mutex mutex_;  // guards the three below
     std::condition_variable answered_;
     std::map<int64_t, std::optional<Frame>> waiting_;  // by id
     std::string ended_;

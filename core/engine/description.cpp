@@ -16,10 +16,7 @@ constexpr const char* kDescription = "The server's description of its model";
 constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
 constexpr int kMaxVocabulary = 1 << 28, kMaxTokensRead = 1 << 16;  // what a server reads at once
 
-Error unknown(const std::string& what) {
-    return Error{std::string(kDescription) + " " + what +
-                 "; start it with the same version of Headlight's Python package."};
-}
+Error unknown(const std::string& what) { return of_other_version(std::string(kDescription) + " " + what); }
 
 struct DescribedBlock {
     AttentionSpec spec;

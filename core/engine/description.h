@@ -29,7 +29,7 @@ struct EngineDescription {
     bool reuses = false;  // rows of an earlier pass serve
 };
 
-/// Reads the answer to "describe". `runs_on`: see Engine. Fails if its blocks make no stacks of layers.
+/// Reads the answer to "describe". Fails if its blocks make no stacks of layers.
 Result<EngineDescription> read_description(const Frame& described);
 
 }  // namespace headlight

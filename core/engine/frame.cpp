@@ -18,11 +18,7 @@ constexpr std::string_view kTypes[] = {"F32", "F16", "BF16", "I64", "I32", "U8"}
 constexpr int64_t kMaxSize = int64_t{1} << 40;
 constexpr const char* kOfFrame = "A frame of the server";
 
-const char* const kHelp = "; start it with the same version of Headlight's Python package.";
-
-Error misplaced() {
-    return Error{std::string("A tensor that the server sent is not where its frame says") + kHelp};
-}
+Error misplaced() { return of_other_version("A tensor that the server sent is not where its frame says"); }
 
 /// Reads a tensor's sizes; their product may not pass kMaxSize.
 Result<std::vector<int64_t>> read_sizes(const Json& entry) {
@@ -61,6 +57,10 @@ std::string little_endian(T value) {
 
 }  // namespace
 
+Error of_other_version(const std::string& what) {
+    return Error{what + "; start it with the same version of Headlight's Python package."};
+}
+
 const StoredTensor* Frame::find(const std::string& name) const {
     const auto found = tensors.find(name);
     return found == tensors.end() ? nullptr : &found->second;
@@ -68,7 +68,7 @@ const StoredTensor* Frame::find(const std::string& name) const {
 
 Result<FrameSizes> read_preface(std::span<const std::byte, kPrefaceBytes> bytes) {
     if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-        return Error{std::string("What answers there is no engine of Headlight, version 1") + kHelp};
+        return of_other_version("What answers there is no engine of Headlight, version 1");
     uint32_t header = 0;
     FrameSizes out;
     std::memcpy(&header, bytes.data() + 4, sizeof header);
@@ -82,7 +82,7 @@ Result<FrameSizes> read_preface(std::span<const std::byte, kPrefaceBytes> bytes)
 
 Result<Json> parse_frame_header(std::string_view text) {
     TRY(Json header, parse_json(text, kOfFrame));
-    if (!header.is_object()) return Error{std::string(kOfFrame) + " is not a JSON object" + kHelp};
+    if (!header.is_object()) return of_other_version(std::string(kOfFrame) + " is not a JSON object");
     return header;
 }
 
@@ -129,11 +129,12 @@ std::string frame_bytes(Json header, const std::vector<SentTensor>& tensors) {
 
 Result<Matrix> frame_matrix(const Frame& frame, const std::string& name, int64_t rows, int64_t columns) {
     const StoredTensor* t = frame.find(name);
-    if (!t) return Error{"The server does not send " + name + kHelp};
+    if (!t) return of_other_version("The server does not send " + name);
     if (!t->dtype->holds_weights() || t->shape.empty() || t->shape[0] != rows ||
         element_count(t->shape) != rows * columns)
-        return Error{"The server sends " + name + " of the shape " + shape_text(t->shape) + " where " +
-                     std::to_string(rows) + " rows of " + std::to_string(columns) + " are expected" + kHelp};
+        return of_other_version("The server sends " + name + " of the shape " + shape_text(t->shape) +
+                                " where " + std::to_string(rows) + " rows of " + std::to_string(columns) +
+                                " are expected");
     Matrix out(rows, columns);
     if (out.size() > 0) t->dtype->decode(t->bytes.data(), out.size(), out.data());
     if (!all_finite(out))

@@ -43,6 +43,9 @@ Result<std::map<std::string, StoredTensor>> frame_tensors(const Json& header,
 /// Parses the bytes of a whole frame and copies its body. For tests and fuzzing.
 Result<Frame> parse_frame(std::span<const std::byte> bytes);
 
+/// Says what a server does that this version does not know, and the remedy.
+Error of_other_version(const std::string& what);
+
 /// Describes a tensor to send.
 struct SentTensor {
     std::string name, dtype;

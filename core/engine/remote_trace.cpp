@@ -76,9 +76,8 @@ private:
         const int n = trace_.query_count(block_);
         if (!bias) return success();
         if (trace_.config().block(block_).kind == AttentionKind::cross)
-            return Error{"The server sends a bias of distances for " + at_ +
-                         ", which reads another text; start "
-                         "it with the same version of Headlight's Python package."};
+            return of_other_version("The server sends a bias of distances for " + at_ +
+                                    ", which reads another text");
         const int64_t columns = 2 * int64_t{n} - 1 - kept_;  // later keys of earlier queries are not seen
         TRY(const Matrix table, frame_matrix(sent_, at_ + "bias", rule.heads, columns));
         rule.bias.by_distance = Matrix::Zero(rule.heads, 2 * Index{n} - 1);
@@ -177,9 +176,7 @@ Result<std::vector<EngineRule>> answered_rules(const Json& header, const ModelCo
         at.pop_back();  // the dot
         const auto rule = rules.find(at);
         if (rule == rules.end())
-            return Error{
-                "The server does not say how " + at +
-                " makes its patterns; start it with the same version of Headlight's Python package."};
+            return of_other_version("The server does not say how " + at + " makes its patterns");
         TRY(out.emplace_back(), read_engine_rule(*rule));
     }
     return out;

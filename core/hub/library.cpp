@@ -25,10 +25,6 @@ fs::path variable(const char* name) { return environment_text(name); }
 
 fs::path home() { return variable("HOME"); }
 
-fs::path cache() {
-    return variable("XDG_CACHE_HOME").empty() ? home() / ".cache" : variable("XDG_CACHE_HOME");
-}
-
 using Found = std::vector<FoundModel>;
 
 FoundModel found(std::string name, fs::path path, std::string place) {
@@ -61,7 +57,7 @@ void find_hugging_face(Found& out) {
 }
 
 void find_lm_studio(Found& out) {
-    for (const fs::path& root : {home() / ".lmstudio/models", cache() / "lm-studio/models"})
+    for (const fs::path& root : {home() / ".lmstudio/models", cache_folder() / "lm-studio/models"})
         for (const fs::path& publisher : entries(root))
             for (const fs::path& repository : entries(publisher))
                 for (const fs::path& file : entries(repository)) add_gguf(out, file, "LM Studio");
@@ -104,7 +100,8 @@ void find_ollama(Found& out) {
 }
 
 void find_llama_cpp(Found& out) {
-    const fs::path root = variable("LLAMA_CACHE").empty() ? cache() / "llama.cpp" : variable("LLAMA_CACHE");
+    const fs::path root =
+        variable("LLAMA_CACHE").empty() ? cache_folder() / "llama.cpp" : variable("LLAMA_CACHE");
     for (const fs::path& file : entries(root)) add_gguf(out, file, "llama.cpp cache");
 }
 

@@ -128,9 +128,7 @@ std::string engine_name(std::string_view address) {
 fs::path socket_folder() {
     if (const std::string runtime = environment_text("XDG_RUNTIME_DIR"); !runtime.empty())
         return fs::path(runtime) / "headlight";
-    const std::string cache = environment_text("XDG_CACHE_HOME");
-    const fs::path root = cache.empty() ? fs::path(environment_text("HOME")) / ".cache" : fs::path(cache);
-    return root / "headlight" / "sockets";
+    return cache_folder() / "headlight" / "sockets";
 }
 
 std::vector<std::string> engines_on_computer() {

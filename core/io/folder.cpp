@@ -28,6 +28,11 @@ fs::path config_folder() {
     return config.empty() ? fs::path(home.empty() ? "." : home) / ".config" : fs::path(config);
 }
 
+fs::path cache_folder() {
+    const std::string cache = environment_text("XDG_CACHE_HOME");
+    return cache.empty() ? fs::path(environment_text("HOME")) / ".cache" : fs::path(cache);
+}
+
 fs::path expand_home(const fs::path& typed) {
     const std::string home = environment_text("HOME"), text = typed.string();
     if (home.empty() || (text != "~" && text.rfind("~/", 0) != 0)) return typed;

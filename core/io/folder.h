@@ -16,6 +16,9 @@ std::string environment_text(const char* name);
 /// Returns XDG_CONFIG_HOME, else ~/.config.
 std::filesystem::path config_folder();
 
+/// Returns XDG_CACHE_HOME, else ~/.cache.
+std::filesystem::path cache_folder();
+
 /// Replaces a leading "~" or "~/" by the home folder, as shells do.
 std::filesystem::path expand_home(const std::filesystem::path& typed);
 

@@ -68,11 +68,6 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitRequest& w, const Mat
     }
 }
 
-/// Fails if nothing gives what blocks add: a trace from a file.
-void check_updates(const Trace& trace) {
-    if (!trace.model->engine) trace.weights(0);
-}
-
 }  // namespace
 
 Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool) {
@@ -101,7 +96,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
 
 Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsRequest& w, ThreadPool& pool,
                                     const CancelFlag* cancel) {
-    check_updates(trace);
+    check_stream(trace);
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
     const Index n = trace.request.inputs[w.stack].size(), columns = m.blocks.size();
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
@@ -157,7 +152,7 @@ std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
 
 Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest& w, ThreadPool& pool,
                                      const CancelFlag* cancel) {
-    check_updates(trace);
+    check_stream(trace);
     std::vector<Matrix> steps;
     if (w.block >= 0) {
         steps.push_back(trace.resid_before(w.block, pool));

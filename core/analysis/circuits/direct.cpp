@@ -5,6 +5,10 @@
 
 namespace headlight {
 
+void check_stream(const Trace& trace) {
+    if (!trace.model->engine) trace.weights(0);
+}
+
 bool has_direct_path(const Model& m) {
     const ModelConfig& c = m.config;
     return !m.weights.stacks.empty() && !c.norms_sums() && !c.has_streams() && !c.mlm_head &&

@@ -37,6 +37,9 @@ private:
 /// from its own on multiply the stream by (LayerSpec::output_scale), 1 in most models.
 float carried_share(const Model& model, int block);
 
+/// Throws Failure if the trace holds no residual stream, as one from a file.
+void check_stream(const Trace& trace);
+
 /// Returns whether the model has such a path.
 bool has_direct_path(const Model& model);
 

@@ -51,11 +51,6 @@ Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Inde
     return unembed(*trace.model, early_rows(trace, at, begin, rows, pool), pool);
 }
 
-/// Fails if the trace's model cannot give logits.
-void check_predicts(const Trace& trace) {
-    if (!trace.model->engine) trace.weights(0);
-}
-
 int layer_count(const Trace& trace) { return isize(trace.activations.stacks.back()->layers); }
 
 Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
@@ -128,7 +123,7 @@ void attribute(const Trace& trace, const DirectPath& path, int position, Attribu
 Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& pool,
                          const CancelFlag* cancel) {
     constexpr Index kTogether = 64;  // rows whose logits are held at once
-    check_predicts(trace);
+    check_stream(trace);
     const Index all = Index{layer_count(trace) + 1} * w.count;
     Lens lens{w.first, std::vector(layer_count(trace) + 1, std::vector<Prediction>(w.count))};
     for (Index begin = 0; begin < all; begin += kTogether) {
@@ -151,7 +146,7 @@ Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& p
 
 Result<Attribution> answer_attribution(const Trace& trace, const AttributionRequest& w, ThreadPool& pool,
                                        const CancelFlag* cancel) {
-    check_predicts(trace);
+    check_stream(trace);
     const CancelScope scope(pool, cancel);
     Attribution a;
     const int layers = layer_count(trace);
