@@ -197,6 +197,14 @@ float* tile_scratch(Index floats) {
     return scratch.data();
 }
 
+/// Counts the leading keys, a multiple of kSumLanes, of which a recurrence has nothing left.
+Index faded_keys(ConstMatrixRef weights) {
+    Index count = 0;
+    while (count + kSumLanes < weights.cols() && weights.middleCols(count, kSumLanes).isZero(0))
+        count += kSumLanes;
+    return count;
+}
+
 /// Computes the tile of a head's queries [first, last), valid until this thread makes the next tile.
 PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int last) {
@@ -204,7 +212,8 @@ PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const 
     const Index rows = last - first;
     Eigen::Map<Matrix> weights(tile_scratch(rows * keys.size()), rows, keys.size());
     make_pattern(rule, head, q, k, first, keys.begin, weights);
-    return {rule, head, first, keys.begin, weights};
+    const Index faded = rule.recurrence ? faded_keys(weights) : 0;
+    return {rule, head, first, keys.begin + narrow<int>(faded), weights.rightCols(keys.size() - faded)};
 }
 
 /// Computes one query's rows of the patterns of `heads` heads from `head` on, which share the keys k [n,

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "model/attention.h"
 #include "trace/trace.h"
@@ -107,6 +108,42 @@ TEST_CASE("mixing: attend gives the same bits for all queries together and for t
         attend(pool, m.rule, Rows(m.q), Rows(m.k), Rows(m.v), kMixedTokens - 1, last);
         CHECK(all.row(kMixedTokens - 1) == last.row(0));
         CHECK((all - m.by_state()).cwiseAbs().maxCoeff() < 1e-5f);
+    }
+}
+
+TEST_CASE("mixing: a row has the same bits alone, in a tile and from any key on") {
+    for (const auto kind : kMixedKinds) {
+        const Mixed m(kind);
+        const Matrix all = m.matrix();
+        for (const auto& [first, rows, from] :
+             {std::tuple{0, 1, 0}, {31, 1, 0}, {32, 1, 5}, {30, 5, 16}, {64, 6, 40}, {69, 1, 69}}) {
+            Matrix some(rows, kMixedTokens - from);
+            mixing_matrix(m.rule, 0, Rows(m.q), Rows(m.k), first, from, some);
+            CHECK(some == all.block(first, from, rows, kMixedTokens - from));
+        }
+    }
+}
+
+TEST_CASE("mixing: what has faded is 0, never a denormal number, and the rest is as it was") {
+    for (const auto kind : kMixedKinds) {
+        Mixed m(kind);
+        if (m.rule.shares_vectors())
+            for (float& rate : m.rule.recurrence->rates) rate = 12;
+        else
+            m.k.col(kMixedKey + Index(KeyRate::decay)).setConstant(-5);
+        const Matrix matrix = m.matrix();
+        CHECK((matrix * m.v - m.by_state()).cwiseAbs().maxCoeff() < 1e-5f);
+        CHECK(matrix.bottomLeftCorner(1, 40).isZero(0));
+        for (Index i = 0; i < matrix.size(); ++i) {
+            const float x = matrix.data()[i];
+            CHECK((x == 0 || std::isnormal(x)));
+        }
+        ThreadPool pool(1);
+        Matrix z(kMixedTokens, kMixedValue);
+        attend(pool, m.rule, Rows(m.q), Rows(m.k), Rows(m.v), 0, z, [](const PatternTile& tile) {
+            if (tile.first > 0) CHECK(tile.first_key > 0);
+        });
+        CHECK((z - m.by_state()).cwiseAbs().maxCoeff() < 1e-5f);
     }
 }
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/cast.h"
+#include "kernels/kernels.h"
 #include "model/attention_products.h"
+#include "model/mixers/delta_rule.h"
 
 namespace headlight {
 
@@ -65,35 +67,38 @@ struct States {
     }
 };
 
-/// Calls step(states, key) for each key from the last query's back to the first, as the states come to it.
+/// Calls step(states, key) for each key from the last query's back to the first, as the states come to it, or
+/// until nothing is left of them.
 template <class Step>
 void walk_back(const Rows& q, float scale, States& s, Index first_key, Index keys, const Step& step) {
     const Index last = s.first_query + s.r.cols();  // one past the last query
     for (Index j = std::min(last, first_key + keys) - 1; j >= first_key; --j) {
         if (j >= s.first_query) s.enter(j, q, scale);
         step(j - first_key, s.from(j));
+        if (j % kSumLanes == 0 && s.from(j) == 0 && s.r.isZero(0)) return;
     }
 }
 
-void delta_matrix(float scale, const Rows& q, const RatedKeys& keys, Index first, Index first_key,
-                  MatrixRef out) {
-    States s(keys.width, out.rows(), first);
-    walk_back(q, scale, s, first_key, out.cols(), [&](Index key, Index from) {
-        s.multiply(keys.of(key), from);
-        for (Index i = from; i < out.rows(); ++i) out(i, key) = keys.strength(key) * s.products[size_t(i)];
-        s.step(keys.of(key), keys.decay(key), keys.strength(key), from);
-    });
+/// Returns the first key, a multiple of kSumLanes, of which enough is left when the query `own` reads it.
+Index first_reached(const RatedKeys& keys, Index own) {
+    double decayed = 1;
+    Index key = std::min(own, keys.rows.rows() - 1);
+    for (; key > 0 && decayed >= double(kNegligible); --key) decayed *= double(keys.decay(key));
+    return std::max<Index>(0, key) / kSumLanes * kSumLanes;
 }
 
-/// Multiplies row i by β_j e^{a_{j+1} + … + a_i}; later keys become 0.
-void apply_rates(const RatedKeys& keys, Index first, Index first_key, MatrixRef out) {
+/// Multiplies row i by β_j e^{a_{j+1} + … + a_i} from the key `begin` on; later keys become 0.
+void apply_rates(const RatedKeys& keys, Index first, Index first_key, Index begin, MatrixRef out) {
+    std::vector<double> decays(static_cast<size_t>(out.cols()));
+    for (Index j = begin; j < out.cols(); ++j) decays[size_t(j)] = double(keys.decay(j));
     for (Index i = 0; i < out.rows(); ++i) {
         const Index own = first + i - first_key;
         double decayed = 1;
         for (Index j = out.cols() - 1; j > own; --j) out(i, j) = 0;
-        for (Index j = std::min(own, out.cols() - 1); j >= 0; --j) {
+        for (Index j = std::min(own, out.cols() - 1); j >= begin; --j) {
+            if (decayed < double(kNegligible)) decayed = 0;
             out(i, j) *= float(decayed) * keys.strength(j);
-            decayed *= double(keys.decay(j));
+            decayed *= decays[size_t(j)];
         }
     }
 }
@@ -108,8 +113,11 @@ void add_skip(const AttentionRule& rule, int head, Index first, Index first_key,
 void state_space_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k,
                         const RatedKeys& keys, Index first, Index first_key, MatrixRef out) {
     const Matrix scaled = q.middleRows(first, out.rows()) * rule.scale;
-    multiply_keys(scaled, k.columns(0, keys.width), narrow<int>(first_key), out);
-    apply_rates(keys, first, first_key, out);
+    const Index begin = first_reached(keys, first - first_key);
+    out.leftCols(begin).setZero();
+    multiply_keys(scaled, k.columns(0, keys.width), narrow<int>(first_key + begin),
+                  out.rightCols(out.cols() - begin));
+    apply_rates(keys, first, first_key, begin, out);
     add_skip(rule, head, first, first_key, out);
 }
 
@@ -133,7 +141,10 @@ void decay_components(States& s, const Eigen::ArrayXf& decay, Index from) {
     const Index count = s.r.cols() - from;
     for (Index c = 0; c < s.r.rows(); ++c) {
         float* const own = s.r.row(c).data() + from;
-        for (Index i = 0; i < count; ++i) own[i] *= decay[c];
+        for (Index i = 0; i < count; ++i) {
+            const float x = own[i] * decay[c];
+            own[i] = std::abs(x) < kNegligible ? 0 : x;
+        }
     }
 }
 
@@ -163,6 +174,7 @@ void selective_vjp(const AttentionRule& rule, int head, const Rows& q, const Row
     });
     Matrix back = Matrix::Zero(d, queries);  // gradient by r behind a key
     for (Index key = 0; key < count; ++key) {
+        if (before[size_t(key)].size() == 0) continue;  // no state comes so far
         const Eigen::Map<const Vector> own(keys.of(key), d);
         const Vector decay = keys.decay(key).matrix();
         const float step = keys.steps[key];
@@ -197,6 +209,7 @@ void delta_vjp(float scale, const Rows& q, const RatedKeys& keys, Index first, I
     });
     Matrix back = Matrix::Zero(d, queries);  // gradient by r behind a key
     for (Index key = 0; key < count; ++key) {
+        if (before[size_t(key)].size() == 0) continue;  // no state comes so far
         const Eigen::Map<const Vector> k(keys.of(key), d);
         const float decay = keys.decay(key), strength = keys.strength(key);
         for (Index i = s.from(first_key + key); i < queries; ++i) {
@@ -241,6 +254,13 @@ void state_space_vjp(const AttentionRule& rule, const Rows& q, const RatedKeys& 
 
 }  // namespace
 
+void drop_negligible(MatrixRef entries) {
+    for (Index i = 0; i < entries.rows(); ++i) {
+        float* const row = entries.row(i).data();
+        for (Index j = 0; j < entries.cols(); ++j) row[j] = std::abs(row[j]) < kNegligible ? 0 : row[j];
+    }
+}
+
 void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                    int first_key, MatrixRef out) {
     HEADLIGHT_CHECK(rule.recurrence && k.cols() == rule.key_width(q.cols()) &&
@@ -249,11 +269,9 @@ void mixing_matrix(const AttentionRule& rule, int head, const Rows& q, const Row
     if (kind == RecurrenceSpec::Kind::convolution) return tap_matrix(head, first, first_key, out);
     if (kind == RecurrenceSpec::Kind::selective)
         return selective_matrix(rule, head, q, k, first, first_key, out);
-    const RatedKeys keys(k, first_key, out.cols());
-    if (kind == RecurrenceSpec::Kind::state_space)
-        return state_space_matrix(rule, head, q, k, keys, first, first_key, out);
-    out.setZero();
-    delta_matrix(rule.scale, q, keys, first, first_key, out);
+    if (kind == RecurrenceSpec::Kind::delta_rule)
+        return delta_matrix(rule.scale, q, k, first, first_key, out);
+    state_space_matrix(rule, head, q, k, RatedKeys(k, first_key, out.cols()), first, first_key, out);
 }
 
 void mixing_vjp(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first, int first_key,

@@ -21,6 +21,12 @@ namespace headlight {
 inline constexpr int kKeyRates = 2;
 enum class KeyRate { decay, strength };  // a ≤ 0, β
 
+/// Takes smaller entries of states and matrices for 0: no sum shows them, and denormal numbers cost hundreds
+/// of cycles each.
+inline constexpr float kNegligible = 1e-30f;
+/// Replaces negligible entries by 0.
+void drop_negligible(MatrixRef entries);
+
 /// M[rows, keys] of one head for queries from `first` on and the keys from `first_key` on, 0 at later keys;
 /// q: [n, d_head], k: [n, AttentionRule::key_width]. Bit for bit the same whatever rows are asked for
 /// together.
