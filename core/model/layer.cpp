@@ -33,7 +33,7 @@ Matrix attention_output(const StackRun& run, const AttentionSpec& spec, const At
     if (!a.rule->skipped) {
         Matrix z = spare_matrix(a.q.rows(), w.o.in);
         attend(run.pool, *a.rule, a.q, a.k, a.v, 0, z);
-        apply_gate(gate_of(run.config(), spec, w), a, 0, z);
+        apply_gate(run.pool, gate_of(run.config(), spec, w), a, 0, z);
         out = block_output(run.config(), w, z, run.pool);
         leave_spare(std::move(z));
     }
@@ -134,7 +134,7 @@ Matrix finish_attention(const Batch& b, const BlockRun& a) {
         }
         MatrixRef rows = z.middleRows(p.first, p.rows);
         attend(b.pool, *own.rule, own.q, own.k, own.v, narrow<int>(p.pass.n_past), rows, see);
-        apply_gate(gate_of(b.config(), a.spec, a.w), own, p.pass.n_past, rows);
+        apply_gate(b.pool, gate_of(b.config(), a.spec, a.w), own, p.pass.n_past, rows);
     }
     Matrix out = block_output(b.config(), a.w, z, b.pool);
     leave_spare(std::move(z));

@@ -72,7 +72,7 @@ Matrix Trace::z(int block, int first, int rows, ThreadPool& pool) const {
 Matrix Trace::gated_z(int block, int first, int rows, ThreadPool& pool) const {
     Matrix out = z(block, first, rows, pool);
     if (const AttentionActivations& a = attention(block); a.gate.size())
-        apply_gate(gate_of(config(), config().attention(block), weights(block)), a, first, out);
+        apply_gate(pool, gate_of(config(), config().attention(block), weights(block)), a, first, out);
     return out;
 }
 

@@ -26,7 +26,8 @@ Gate gate_with_norms(const AttentionGate& gate) { return {gate, kGateNorms, 1e-3
 Matrix gated(const AttentionGate& gate, const Matrix& scores, Matrix z) {
     AttentionActivations a;
     a.gate = Rows(scores);
-    apply_gate(gate_with_norms(gate), a, 0, z);
+    ThreadPool pool(1);
+    apply_gate(pool, gate_with_norms(gate), a, 0, z);
     return z;
 }
 
@@ -43,7 +44,8 @@ TEST_CASE("gates: σ of a head's score multiplies its z, softplus of a component
     CHECK(gated({AttentionGate::Width::component, AttentionGate::By::softplus}, all, z).isApprox(z, 1e-6f));
     AttentionActivations none;
     const AttentionGate gate;
-    apply_gate({gate}, none, 0, z);
+    ThreadPool pool(1);
+    apply_gate(pool, {gate}, none, 0, z);
     CHECK(z(0, 3) == 4);
 }
 

@@ -21,7 +21,7 @@ Matrix LayerBackward::block_vjp(const BlockBackward& b, Matrix d, const Gradient
     }
     if (weights.post_norm) {
         Matrix gated = z;
-        apply_gate(gate, attention, 0, gated);
+        apply_gate(s.pool, gate, attention, 0, gated);
         d = norm_vjp_of_rows(weights.post_norm, project_out(weights, gated, s.pool), d);
     }
     gradients.z = linear_vjp(s.pool, d, weights.o);

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "model/activation.h"
 #include "model/forward.h"
+#include "model/pass.h"
 
 namespace headlight {
 
@@ -93,11 +94,13 @@ Row gate_multipliers(const Gate& gate, const AttentionActivations& a, Index quer
     return out;
 }
 
-void apply_gate(const Gate& gate, const AttentionActivations& a, Index first, MatrixRef z) {
+void apply_gate(ThreadPool& pool, const Gate& gate, const AttentionActivations& a, Index first, MatrixRef z) {
     if (a.gate.size() == 0) return;
     HEADLIGHT_CHECK(z.cols() % a.gate.cols() == 0 && first + z.rows() <= a.gate.rows());
-    for (Index r = 0; r < z.rows(); ++r)
-        z.row(r).array() *= gate_multipliers(gate, a, first + r, z.row(r)).array();
+    for_row_blocks(pool, z.rows(), 4, [&](Index begin, Index count) {
+        for (Index r = begin; r < begin + count; ++r)
+            z.row(r).array() *= gate_multipliers(gate, a, first + r, z.row(r)).array();
+    });
 }
 
 Matrix gate_vjp(const Gate& gate, const AttentionActivations& a, const Matrix& z, std::span<const int> tokens,

@@ -27,7 +27,7 @@ Eigen::RowVectorXf gate_multipliers(const Gate& gate, const AttentionActivations
 
 /// Multiplies z [rows, heads · d_value] of the queries from `first` on by their factors, and norms it; does
 /// nothing if the block has no gate.
-void apply_gate(const Gate& gate, const AttentionActivations& a, Index first, MatrixRef z);
+void apply_gate(ThreadPool& pool, const Gate& gate, const AttentionActivations& a, Index first, MatrixRef z);
 
 /// Maps the gradient by gated z, d [rows, heads · d_value], to those by z, in place, and by the scores, which
 /// it returns; z of all tokens, `tokens`: the token of each row of d.

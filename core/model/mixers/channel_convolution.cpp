@@ -3,20 +3,29 @@
 
 #include <algorithm>
 
+#include "base/spare.h"
+
 namespace headlight {
 
-Matrix convolved(const RecurrenceSpec& spec, const RecurrenceWeights& w, const Matrix& x, Index first) {
+namespace {
+
+constexpr Index kConvolvedRows = 16;  // that one thread convolves at a time
+
+}  // namespace
+
+Matrix convolved(const RecurrenceSpec& spec, const RecurrenceWeights& w, const Matrix& x, Index first,
+                 ThreadPool& pool) {
     const Index channels = x.cols(), kernel = spec.kernel;
-    Matrix out(x.rows() - first, channels);
-    for (Index t = first; t < x.rows(); ++t) {
-        auto row = out.row(t - first);
-        for (Index c = 0; c < channels; ++c) row[c] = w.kernel_bias ? w.kernel_bias[c] : 0;
-        for (Index s = 0; s < kernel; ++s) {
-            const Index from = t + s - kernel + 1;
-            if (from < 0) continue;
-            for (Index c = 0; c < channels; ++c) row[c] += w.kernel[c * kernel + s] * x(from, c);
+    const Matrix taps = ConstMatrixMap(w.kernel, channels, kernel).transpose();
+    Matrix out = spare_matrix(x.rows() - first, channels);
+    for_row_blocks(pool, out.rows(), kConvolvedRows, [&](Index begin, Index count) {
+        for (Index t = first + begin; t < first + begin + count; ++t) {
+            auto row = out.row(t - first);
+            for (Index c = 0; c < channels; ++c) row[c] = w.kernel_bias ? w.kernel_bias[c] : 0;
+            for (Index s = std::max<Index>(0, kernel - 1 - t); s < kernel; ++s)
+                row += taps.row(s).cwiseProduct(x.row(t + s - kernel + 1));
         }
-    }
+    });
     return out;
 }
 

@@ -8,7 +8,8 @@
 namespace headlight {
 
 /// y of the rows of x[rows, channels] from `first` on.
-Matrix convolved(const RecurrenceSpec& spec, const RecurrenceWeights& w, const Matrix& x, Index first);
+Matrix convolved(const RecurrenceSpec& spec, const RecurrenceWeights& w, const Matrix& x, Index first,
+                 ThreadPool& pool);
 
 /// Returns the rows that the gradients of these rows reach: `reach` more tokens back.
 GradientRows reaching_back(const GradientRows& keys, int reach);

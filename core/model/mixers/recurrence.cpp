@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "kernels/choice.h"
 #include "model/activation.h"
 #include "model/backward/vector_jacobian.h"
 #include "model/mixers/channel_convolution.h"
@@ -71,9 +72,9 @@ void put_keys(const AttentionSpec& spec, const RecurrenceWeights& w, const Eigen
     }
 }
 
-/// SiLU of a token's channels, each head of q or k as a unit where the rule has it so.
+/// Returns a token's channels of q or k, which have passed SiLU, each head a unit where the rule has it so.
 Eigen::RowVectorXf units_of(const AttentionSpec& spec, ConstRowRef channels) {
-    Eigen::RowVectorXf out = channels.unaryExpr(&silu_at);
+    Eigen::RowVectorXf out = channels;
     for (Index first = 0; first < out.size(); first += spec.d_head)
         out.segment(first, spec.d_head) *= unit(spec.recurrence->kind, out.segment(first, spec.d_head));
     return out;
@@ -118,12 +119,14 @@ QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights
     if (r.is_selective()) return selective_heads(spec, w, x, before, pool);
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
     const Projected p = projected(w, of, x, pool);
-    const Matrix y = convolved(r, w.recurrence, p.channels, before);
+    Matrix y = convolved(r, w.recurrence, p.channels, before, pool);
     const Index d = spec.d_head, shared = spec.heads / r.key_heads;
     QueryKeyValue out{Matrix(y.rows(), spec.heads * d), Matrix(y.rows(), spec.heads * (d + kKeyRates)),
-                      y.middleCols(of.first_v, of.v).unaryExpr(&silu_at)};
+                      Matrix(y.rows(), of.v)};
     for_row_blocks(pool, y.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
+            kernels().silu(y.row(i).data(), y.cols());
+            out.v.row(i) = y.row(i).segment(of.first_v, of.v);
             const auto q = units_of(spec, y.row(i).segment(of.first_q, of.q));
             for (Index h = 0; h < spec.heads; ++h)
                 out.q.row(i).segment(h * d, d) = q.segment(h / shared * d, d);
@@ -188,7 +191,7 @@ RecurrenceGradients recurrence_vjp(const AttentionSpec& spec, const AttentionWei
     }
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
     const Projected p = projected(w, of, x, pool);
-    const Matrix y = convolved(*spec.recurrence, w.recurrence, p.channels, 0);
+    const Matrix y = convolved(*spec.recurrence, w.recurrence, p.channels, 0, pool);
     const ProjectedGradients by =
         channels_vjp(spec, w.recurrence, p, y, queries.widened(by_q, keys), by_k, by_v, keys.token_of());
     RecurrenceGradients out{{}, reaching_back(keys, recurrence_reach(spec))};

@@ -66,7 +66,7 @@ struct SelectivePath {
 
     SelectivePath(const AttentionSpec& spec, const AttentionWeights& w, ConstMatrixRef x, Index before,
                   ThreadPool& pool)
-        : y(convolved(*spec.recurrence, w.recurrence, project(pool, x, w.v), before)),
+        : y(convolved(*spec.recurrence, w.recurrence, project(pool, x, w.v), before, pool)),
           u(y.unaryExpr(&silu_at)),
           states(project(pool, u, w.recurrence.states)),
           normed(states) {
