@@ -21,7 +21,8 @@ import transformers
 from random_families import Draw
 from random_hybrids import with_layers
 from random_kinds import BANDS, BART_LIKE, BERT_LIKE
-from random_models import inputs_of, of_rounding, pattern_of, randomize, run
+from random_models import inputs_of, pattern_of, randomize, run
+from rounding import allowed
 from safetensors.numpy import load_file
 
 TURNED_PARTLY = ("phi", "gpt_neox", "glm", "glm4", "nemotron", "persimmon", "stablelm")
@@ -296,7 +297,11 @@ def compare(headlight, kind, seed, folder):
     error, where = difference(got, want)
     if 1 < error < 1e9:  # some magnify rounding, as in random_models
         exact = patterns_of(model.double(), d.inputs)
-        error = difference(got, exact)[0] / max(1, of_rounding(kind) * difference(want, exact)[0])
+        from_exact = lambda patterns: difference(patterns, exact)[0]
+        error = from_exact(got)
+        error /= allowed(
+            error, 1, from_exact(want), model, lambda: from_exact(patterns_of(model, d.inputs))
+        )
     return ("" if error <= 1 else f"{where} is off by {error:.1f} of its tolerance"), error, None
 
 

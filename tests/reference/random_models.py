@@ -46,6 +46,7 @@ from random_kinds import (
     ONE_HEAD,
     WITHOUT_HEAD_DIM,
 )
+from rounding import allowed
 from safetensors.numpy import load_file
 
 TOLERANCE = {
@@ -228,12 +229,6 @@ def add_unread_keys(path, d):
     )
 
 
-def of_rounding(kind):
-    """How many times transformers' own error in float32 a tensor may be off: two orders of the same
-    sums round by chance; a recurrence, or a norm behind a cut gate, divides by small lengths."""
-    return 4 if kind in (*HYBRIDS, *STREAMS) else 2
-
-
 def in_float64(kind, model, inputs):
     wide = lambda v: v.double() if torch.is_tensor(v) and v.is_floating_point() else v
     return expected_of(kind, model.double(), {k: wide(v) for k, v in inputs.items()})
@@ -299,10 +294,15 @@ def compare(headlight, kind, seed, folder, long):
         # Some random models magnify rounding: transformers in float64 tells which side is off.
         if not error <= limit:
             exact = exact or in_float64(kind, model, inputs)
-            ours, theirs = (
-                float(np.abs(x.astype(np.float64) - exact[name]).max()) for x in (got[name], w)
+            from_exact = lambda x: float(np.abs(x.astype(np.float64) - exact[name]).max())
+            ours, theirs = from_exact(got[name]), from_exact(w)
+            limit = allowed(
+                ours,
+                limit,
+                theirs,
+                model,
+                lambda: from_exact(in_float64(kind, model, inputs)[name]),
             )
-            limit = max(limit, of_rounding(kind) * theirs)
             if not ours <= limit:
                 said = f"{name} is off by {error:.2e}, from float64 by {ours:.2e} (transformers' "
                 return f"{said}float32: {theirs:.2e})", error
