@@ -5,12 +5,12 @@ here."""
 import functools
 import json
 import os
-import random
 import re
 import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+from drawn import drawn
 from option_samples import ELSEWHERE, OF_VERBS, OF_VIEWS, SAMPLES, WITH
 from program import FOLDER, MODELS, PROGRAM, refused, run, view_keys
 
@@ -149,13 +149,8 @@ def _rendered(view, form, source=None):
     ]
 
 
-def _sweep(check, rows, share=1.0):
-    """Check rows and list the wrong ones; a share of them, drawn in each run, unless there is
-    time."""
-    if share < 1 and "HEADLIGHT_LONG" not in os.environ:
-        seed = int(os.environ.get("HEADLIGHT_SEED") or random.SystemRandom().randrange(10**6))
-        print(f"     seed {seed}")
-        rows = random.Random(seed).sample(rows, int(share * len(rows)))
+def _sweep(check, rows):
+    """Check rows and list the wrong ones."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [said for said in pool.map(lambda row: check(*row), rows) if said]
     assert not wrong, "unheard: " + "; ".join(wrong)
@@ -192,7 +187,7 @@ def every_option_changes_the_numbers_and_the_figure_of_a_view_or_is_refused():
                     and not (source and (view, option) in ELSEWHERE)
                 ):
                     rows += [(view, source, form, option) for form in FORMATS]
-    _sweep(check, rows, 0.4)
+    _sweep(check, drawn(rows, 0.2))
 
 
 def _words_of_options():
@@ -258,7 +253,7 @@ def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
             if option != choice[0]
             for form in FORMATS
         ]
-    _sweep(check, rows, 0.1)
+    _sweep(check, drawn(rows, 0.05))
 
 
 def every_way_to_name_several_heads_says_something_else_or_is_refused():
@@ -336,7 +331,8 @@ def every_option_of_a_verb_changes_what_it_says_or_is_refused():
 
 
 def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
-    for station in [row.split()[0] for row in run("learn --list").out.splitlines()]:
+    stations = [row.split()[0] for row in run("learn --list").out.splitlines()]
+    for station in drawn(stations, 0.4):
         shown = {
             "pictures": ["--model", MODELS / "vit"],
             "three-uses": ["--set", "tired-or-wide=off"],

@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from drawn import drawn
 from drive import Window
 from places import GPT2, PROGRAM
 from zero_model import zero_gpt2
@@ -108,16 +109,8 @@ def what_is_old_is_dimmed_in_every_panel(display):
     with Window(PROGRAM, display, "--model", model, "--text", "The cat sat on the mat. " * 60) as w:
         w.settled()
         dimmed = lambda r: {path for path in r["widgets"] if path.startswith("dimmed/")}
-        for view in (
-            "Heat map",
-            "Lines",
-            "Arithmetic",
-            "Update (ΔE)",
-            "Prediction",
-            "Flow",
-            "Heads",
-            "All heads",
-        ):
+        views = ("Heat map", "Lines", "Arithmetic", "Update (ΔE)", "Prediction", "Flow", "Heads")
+        for view in drawn((*views, "All heads"), 0.4):
             panels = lambda r: (
                 {"dimmed/center"}
                 | ({"dimmed/heads"} if view != "All heads" else set())

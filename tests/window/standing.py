@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from drawn import drawn
 from places import LILY, PROGRAM, REFERENCE, SENTENCE
 
 SLACK = 2  # points that texts may share
@@ -155,7 +156,7 @@ def _found(display, size, scale, before, shown):
 
 
 def no_text_stands_over_another(display):
-    for size, scale, before in WINDOWS:
+    for size, scale, before in drawn(WINDOWS, 0.4):
         found = _found(display, size, scale, before, _shown())
         assert not found, f"{size} at {scale}, {before}: " + "; ".join(
             f"{command}: {some[:4]}" for command, some in found.items()
@@ -187,18 +188,19 @@ def no_text_is_cut(display):
     """In no view of any kind of model a text leaves its box or is shortened for lack of room, in
     the smallest and in the usual window; lines that scroll may be cut at the ends of their area,
     and what the user typed may be shortened."""
-    for model, (options, foreign) in MODELS.items():
+    windows = [(model, size) for model in MODELS for size in ("1024x700", "1600x1000")]
+    for model, size in drawn(windows, 0.4):
+        options, foreign = MODELS[model]
         shown = [view for view in _shown() if view.split(";")[0].split()[1] not in foreign]
         if model != "stories":
             shown = [view for view in shown if not view.startswith("learn")]
-        for size in ("1024x700", "1600x1000"):
-            found = {}
-            for line in _listed(display, size, 1, *options, "--do", "; ".join(shown)):
-                cut = {
-                    t["text"]
-                    for t in line["texts"]
-                    if t["cut"] or (t["shortened"] and not _is_long_by_itself(t["text"], options))
-                }
-                if cut:
-                    found[line["command"]] = sorted(cut)[:8]
-            assert not found, f"{model} at {size}: {found}"
+        found = {}
+        for line in _listed(display, size, 1, *options, "--do", "; ".join(shown)):
+            cut = {
+                t["text"]
+                for t in line["texts"]
+                if t["cut"] or (t["shortened"] and not _is_long_by_itself(t["text"], options))
+            }
+            if cut:
+                found[line["command"]] = sorted(cut)[:8]
+        assert not found, f"{model} at {size}: {found}"
