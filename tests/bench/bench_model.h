@@ -1,4 +1,4 @@
-// The model that is measured, and texts for it.
+// The model that is measured, by its folder or the address of a server, and texts for it.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "base/cast.h"
+#include "engine/open.h"
 #include "trace/trace.h"
 
 namespace headlight {
@@ -17,7 +18,7 @@ inline int threads() {
 }
 
 inline std::shared_ptr<const Model> model() {
-    static const auto opened = Model::open(
+    static const auto opened = open_any_model(
         std::getenv("HEADLIGHT_BENCH_MODEL") ? std::getenv("HEADLIGHT_BENCH_MODEL") : "models/stories");
     if (!opened) {
         std::cerr << opened.error().message << "\n";

@@ -253,6 +253,6 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 3; ++i)
         benchmark::DoNotOptimize(run_trace(model(), request(std::min(64, model()->config.context)),
                                            pool));  // every page of the file has been touched
-    if (!std::getenv("HEADLIGHT_BENCH_MAPPED")) model()->packed->wait();
+    if (!std::getenv("HEADLIGHT_BENCH_MAPPED") && !model()->engine) model()->packed->wait();
     benchmark::RunSpecifiedBenchmarks();
 }

@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS, WIDTH, HEADS, CONTEXT, VOCAB, ROTARY_MLP = 12, 768, 12, 1024, 50257, 2048
 
 
-def shapes():
+def shapes(layers):
     yield "wte.weight", (VOCAB, WIDTH)
     yield "wpe.weight", (CONTEXT, WIDTH)
-    for layer in range(LAYERS):
+    for layer in range(layers):
         for name, shape in (
             ("ln_1.weight", (WIDTH,)),
             ("ln_1.bias", (WIDTH,)),
@@ -79,21 +79,21 @@ def write_long_model(folder):
     return write_model(folder, config, list(rotary_shapes()))
 
 
-def write_large_model(folder):
-    """Write the folder (half a gigabyte); the story model's tokenizer reads its first 4,096
-    tokens."""
+def write_large_model(folder, layers=LAYERS):
+    """Write the folder (half a gigabyte with 12 layers); the story model's tokenizer reads its
+    first 4,096 tokens."""
     copy_tokenizer(folder)
     return write_model(
         folder,
         {
             "model_type": "gpt2",
-            "n_layer": LAYERS,
+            "n_layer": layers,
             "n_embd": WIDTH,
             "n_head": HEADS,
             "n_positions": CONTEXT,
             "vocab_size": VOCAB,
         },
-        list(shapes()),
+        list(shapes(layers)),
     )
 
 

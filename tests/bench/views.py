@@ -4,7 +4,7 @@ one in which nothing changed, and one that is drawn as a whole, as when another 
 row is the median of five runs of the view, each beside a run of the demo before and after it, so
 that a busy machine slows both; 16 tokens are the stations of Learn, 256 and 1024 the views:
 
-    python3 tests/bench/views.py [build] [16|256|1024|VIEW …]
+    python3 tests/bench/views.py [build] [16|256|1024|VIEW|layers=48 …]
 """
 
 import json
@@ -24,7 +24,8 @@ from large_model import write_large_model
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
 TOKENS = [int(word) for word in sys.argv[2:] if word.isdigit()] or [16, 256, 1024]
-VIEWS = [word for word in sys.argv[2:] if not word.isdigit()]  # none: all
+LAYERS = next((int(word[7:]) for word in sys.argv[2:] if word.startswith("layers=")), 12)
+VIEWS = [word for word in sys.argv[2:] if word.isalpha()]  # none: all
 RUNS = 5
 MOST = 3  # times the demo
 # Stations that show nothing of a model that does not.
@@ -43,7 +44,7 @@ def main():
         os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", XDG_CONFIG_HOME="/nonexistent"
     )
     with tempfile.TemporaryDirectory() as folder:
-        model = write_large_model(Path(folder) / "gpt2-small-shaped")
+        model = write_large_model(Path(folder) / "gpt2-small-shaped", LAYERS)
         size = (model / "model.safetensors").stat().st_size / 2**20
 
         def bare():
@@ -67,7 +68,7 @@ def main():
                 continue
             text = " ".join((WORDS * 60)[: tokens + 200])
             print(
-                f"{tokens} tokens, 12 x 12 heads: frame in ms and its 95th percentile, each as a "
+                f"{tokens} tokens, {LAYERS} x 12 heads: frame in ms and its 95th percentile, a "
                 f"multiple of Dear ImGui's demo's (bar: {MOST}), while the pointer moves; at "
                 "rest; drawn as a whole; "
                 f"peak memory beyond the model ({size:.0f} MB) and a bare window"
