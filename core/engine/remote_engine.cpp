@@ -10,6 +10,7 @@
 #include "engine/connection.h"
 #include "engine/remote_trace.h"
 #include "model/engine.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -51,6 +52,19 @@ SentTensor mask_rows(const Mask& mask, int n) {
     for (int query = 0; query < n; ++query)
         for (int key = 0; key < n; ++key) out.bytes += mask.allowed({query, key, {}, {}}) ? '\1' : '\0';
     return out;
+}
+
+SentTensor float_rows(std::string name, const Matrix& rows) {
+    return {std::move(name),
+            "F32",
+            {rows.rows(), rows.cols()},
+            {reinterpret_cast<const char*>(rows.data()), size_t(rows.size()) * sizeof(float)}};
+}
+
+/// Spells a change; a pattern that no text gives is sent beside it.
+std::string spelled(const ModelConfig& c, Change change) {
+    if (change.kind == ChangeKind::freeze && change.from.empty()) change.from = "rows";
+    return change_name(c, change);
 }
 
 class RemoteEngine : public Engine {
@@ -115,15 +129,14 @@ public:
     Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
                                              ForwardRequest request, const Trace* past,
                                              const CancelFlag* cancel) override {
-        TRY_STATUS(check_spelled(model->config, request.intervention));
         std::vector<EngineRule> rules = rules_;
         const std::shared_ptr<const Trace> held = known(model, request, past);
         const int have = held ? common(held->output().ids, request.inputs.back().ids) : 0;
-        TRY(Frame answer, ask(model->config, request, rules, have, cancel));
+        TRY(Frame answer, ask(model->config, request, asked_tensors(model->config, rules), have, cancel));
         TRY(auto answered, answered_rules(answer.header, model->config));
         if (is_otherwise(rules, answered)) {  // something acts on these scores that q and k do not show
             for (size_t b = 0; b < rules.size(); ++b) rules[b].says = rules[b].says && answered[b].says;
-            TRY(answer, ask(model->config, request, rules, 0, cancel));
+            TRY(answer, ask(model->config, request, asked_tensors(model->config, rules), 0, cancel));
             TRY(answered, answered_rules(answer.header, model->config));
         }
         for (size_t b = 0; b < rules.size(); ++b) answered[b].says = rules[b].says;
@@ -134,25 +147,17 @@ public:
         return trace;
     }
 
-private:
-    Result<Frame> ask_lens(ConstMatrixRef rows, Json asked, const CancelFlag* cancel) {
-        const Matrix held = rows;
-        asked["verb"] = "lens";
-        return connection_->ask(
-            std::move(asked), cancel,
-            {{"rows",
-              "F32",
-              {held.rows(), held.cols()},
-              {reinterpret_cast<const char*>(held.data()), size_t(held.size()) * sizeof(float)}}});
+    Result<Matrix> z(const Trace& trace, int block, const CancelFlag* cancel) override {
+        const ModelConfig& c = trace.config();
+        const std::string name = tensors_at(c, block) + "hook_z";
+        TRY(const Frame answer, ask(c, trace.request, {name}, 0, cancel));
+        return frame_matrix(answer, name, trace.query_count(block), Index{c.heads(block)} * c.d_value(block));
     }
 
-    /// A pattern that was frozen without its text cannot be told to a server.
-    static Status check_spelled(const ModelConfig& c, const Intervention& intervention) {
-        for (const Change& change : intervention.changes)
-            if (change_name(c, change).empty())
-                return Error{
-                    "A pattern that no text gives cannot act in another process; freeze it from a text."};
-        return success();
+private:
+    Result<Frame> ask_lens(ConstMatrixRef rows, Json asked, const CancelFlag* cancel) {
+        asked["verb"] = "lens";
+        return connection_->ask(std::move(asked), cancel, {float_rows("rows", rows)});
     }
 
     /// Returns whether a rule is not the one that the server described.
@@ -167,8 +172,8 @@ private:
     }
 
     Result<Frame> ask(const ModelConfig& c, const ForwardRequest& request,
-                      const std::vector<EngineRule>& rules, int have, const CancelFlag* cancel) {
-        Json asked{{"verb", "run"}, {"ids", request.inputs[0].ids}, {"capture", asked_tensors(c, rules)}};
+                      const std::vector<std::string>& tensors_asked, int have, const CancelFlag* cancel) {
+        Json asked{{"verb", "run"}, {"ids", request.inputs[0].ids}, {"capture", tensors_asked}};
         if (!request.inputs[0].types.empty()) asked["token_types"] = request.inputs[0].types;
         if (request.inputs.size() > 1) asked["target_ids"] = request.inputs[1].ids;
         if (have > 0) asked["from"] = have;
@@ -181,8 +186,12 @@ private:
         } else if (!mask.is_own()) {
             asked["mask"] = mask.name();
         }
-        for (const Change& change : request.intervention.changes)
-            asked["changes"].push_back(change_name(c, change));
+        for (const Change& change : request.intervention.changes) {
+            if (change.pattern && change.kind != ChangeKind::noise)
+                tensors.push_back(
+                    float_rows("rows." + std::to_string(asked["changes"].size()), *change.pattern));
+            asked["changes"].push_back(spelled(c, change));
+        }
         return connection_->ask(std::move(asked), cancel, tensors);
     }
 

@@ -40,6 +40,8 @@ public:
     virtual Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
                                                      ForwardRequest request, const Trace* past,
                                                      const CancelFlag* cancel) = 0;
+    /// [n, heads · d_value]: computes a block's z in the run of a trace, which does not hold its values.
+    virtual Result<Matrix> z(const Trace& trace, int block, const CancelFlag* cancel) = 0;
 };
 
 }  // namespace headlight

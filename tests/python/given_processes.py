@@ -60,7 +60,7 @@ def two_processes_write_the_trace_of_one():
             env=environment,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=900,
         )
         assert run.returncode, run.stderr[-3000:]
         # The first was killed at its end.
@@ -120,7 +120,7 @@ class Threads:
     """A group of threads of this process."""
 
     def __init__(self, size):
-        self.meet, self.said = threading.Barrier(size, timeout=20), [None] * size
+        self.meet, self.said = threading.Barrier(size, timeout=300), [None] * size
 
     def member(self, rank):
         def gather(value):
@@ -297,7 +297,7 @@ def pair(path, dying):
     ]
     for end in (hears_0, tells_0, hears_1, tells_1):
         os.close(end)
-    said = [process.communicate(timeout=60)[1] for process in both]
+    said = [process.communicate(timeout=600)[1] for process in both]
     return [process.returncode for process in both], said
 
 

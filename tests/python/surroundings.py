@@ -49,7 +49,7 @@ def python(code, **variables):
         if name not in variables or variables[name] is None:
             environment.pop(name, None)
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600
     )
     return done.stdout + done.stderr, done.returncode
 

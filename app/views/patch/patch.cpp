@@ -55,7 +55,7 @@ void frame_active_patches(Scene& s, const Grid& g, const PatchMap& m) {
 std::string patch_tip(const Scene& s, const PatchMap& m, int row, int column) {
     const float value = patch_shown(s, m, row, column);
     if (std::isnan(value)) return "";
-    const bool coarse = std::isnan(m.values(row, column)) || s.of<PatchState>().estimates;
+    const bool coarse = std::isnan(m.values(row, column)) || shows_estimates(s, m);
     return patch_row_name(s, m, row) + ", " + patch_column_name(s, m, row, column) + ": " +
            (coarse ? "about " : "") + number(value, 3);
 }
@@ -194,7 +194,7 @@ std::string no_patches(const Scene& s) {
 }
 
 const char* cannot_patch(const Model& m) {
-    if (const char* missing = no_weights(m)) return missing;
+    if (const char* missing = cannot_run(m)) return missing;
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
 }
 

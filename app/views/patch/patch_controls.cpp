@@ -45,7 +45,9 @@ void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
             s.send("patch measure", "on");
         if (m.done == 0) return;
         ui.name("patch/cancelled", line);
-        return caption(ui, line, "Cancelled at " + counted_cells(m) + "; the others show their estimates.");
+        return caption(ui, line,
+                       "Cancelled at " + counted_cells(m) +
+                           (m.estimates.size() ? "; the others show their estimates." : "."));
     }
     line.w = std::min(line.w, kProgress);
     const Rect words = take_top(line, size::row);
@@ -69,7 +71,8 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     const std::vector<std::string> parts{"layer input", "attention output", "MLP output", "heads",
                                          "head " + head};  // as patch_parts()
     bar.choose("Patch", "patch/put", parts, s.of<PatchState>().part);
-    bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
+    if (!s.model()->engine)  // estimates need weights
+        bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
     add_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");

@@ -54,6 +54,7 @@ Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrup
 
 Result<Matrix> patch_estimates(const PatchMap& map, const Trace& clean, const Trace& corrupted,
                                ThreadPool& pool, const CancelFlag* cancel) {
+    if (corrupted.model->engine) return Error{"Estimates need the model's weights here."};
     TRY(const GradientSeed seed, metric_seed(map.asked.metric, corrupted, &clean, pool));
     TRY(const Gradients gradients, backward(corrupted, {&seed, 1}, pool, cancel));
     Matrix out =

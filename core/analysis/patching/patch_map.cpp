@@ -12,6 +12,7 @@
 #include "analysis/patching/patch_estimate.h"
 #include "base/cast.h"
 #include "base/quoted.h"
+#include "model/engine.h"
 #include "model/interventions/patch_change.h"
 
 namespace headlight {
@@ -64,7 +65,7 @@ std::string parting(const Trace& clean, const Trace& corrupted, int stack) {
 Status check_alike(const Trace& clean, const Trace& corrupted) {
     if (clean.model != corrupted.model)
         return Error{"Patching needs two runs of one model; take both texts through the same one."};
-    if (!clean.has_weights())
+    if (!clean.can_run())
         return Error{"A trace holds no weights, so nothing can be patched in it; open the model."};
     for (int stack = 0; stack < isize(clean.request.inputs); ++stack) {
         const int a = clean.request.inputs[stack].size(), b = corrupted.request.inputs[stack].size();
@@ -105,16 +106,33 @@ std::vector<int> rows_of(const PatchRequest& request, const ModelConfig& c) {
 /// Caches clean values by place: each is computed once.
 class CleanValues {
 public:
-    CleanValues(const Trace& clean, ThreadPool& pool) : clean_(clean), pool_(pool) {}
-    const std::shared_ptr<const Matrix>& of(const Change& patch) {
+    CleanValues(const Trace& clean, ThreadPool& pool, const CancelFlag* cancel)
+        : clean_(clean), pool_(pool), cancel_(cancel) {}
+    Result<std::shared_ptr<const Matrix>> of(const Change& patch) {
         auto& values = values_[{patch.block, patch.head}];
-        if (!values) values = std::make_shared<const Matrix>(patch_values(clean_, patch, pool_));
+        if (!values) {
+            TRY(Matrix made, made_for(patch));
+            values = std::make_shared<const Matrix>(std::move(made));
+        }
         return values;
     }
 
 private:
+    Result<Matrix> made_for(const Change& patch) {
+        Engine* engine = clean_.model->engine.get();
+        if (!engine || patch.kind != ChangeKind::patch_head) return patch_values(clean_, patch, pool_);
+        auto& z = z_[patch.block];
+        if (z.size() == 0) {
+            TRY(z, engine->z(clean_, patch.block, cancel_));
+        }
+        const Index width = clean_.config().d_value(patch.block);
+        return Matrix(z.middleCols(patch.head * width, width));
+    }
+
     const Trace& clean_;
     ThreadPool& pool_;
+    const CancelFlag* cancel_;
+    std::map<int, Matrix> z_;  // by block, of an engine
     std::map<AttentionHead, std::shared_ptr<const Matrix>> values_;
 };
 
@@ -206,14 +224,14 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
     std::erase_if(cells,
                   [&](const PatchCell& cell) { return !std::isnan(map.values(cell.row, cell.column)); });
     const size_t together = passes_together(corrupted, kTogether);
-    CleanValues values(clean, pool);
+    CleanValues values(clean, pool, cancel);
     for (size_t at = 0; at < cells.size(); at += together) {
         if (stopped(cancel)) return cancelled();
         const auto some = std::span(cells).subspan(at, std::min(together, cells.size() - at));
         std::vector<TraceRequest> requests;
         for (const PatchCell& cell : some) {
             Change patch = patch_of(map, cell.row, cell.column);
-            patch.pattern = values.of(patch);
+            TRY(patch.pattern, values.of(patch));
             requests.push_back({corrupted.request, &corrupted});
             requests.back().request.intervention.changes.push_back(std::move(patch));
         }

@@ -28,7 +28,7 @@ from .masks import GROWS, Mask, Side, normal_rows
 from .outputs import Outputs
 from .passes import NAME, Pass, attend
 from .places import Finder, Found, Log, first_tensor
-from .plans import Plan, Wanted, refuse_lengths
+from .plans import Plan, Wanted, given_rows, refuse_lengths
 
 LOOKED_AT = 8  # tokens of the pass that looks for places
 NEEDS = {  # the hook that a change needs in its layer
@@ -166,11 +166,14 @@ class LiveModel:
 
     # ---- passes
 
-    def plan(self, request: Mapping[str, Any], text: Text, mask_rows: Any, stop: Any) -> Plan:
+    def plan(
+        self, request: Mapping[str, Any], text: Text, tensors: Mapping[str, Any], stop: Any
+    ) -> Plan:
         """Read the mask and the changes, and compute the rows that patches give."""
         places = self.places
         changes = [parse(str(change), places) for change in request.get("changes") or ()]
-        mask = Mask(str(request.get("mask") or "own"), mask_rows)
+        mask = Mask(str(request.get("mask") or "own"), tensors.get("mask"))
+        given = given_rows(changes, tensors)
         for change in changes:
             self._check(change)
         if mask.name != "own" and not self.attends:
@@ -180,7 +183,11 @@ class LiveModel:
             sides = {("encoder" if self.paired else "blocks"): self.side(text, "")}
             if self.paired:
                 sides["decoder"] = self.side(text, "decoder_")
-        rows = {c.text: self._rows(c, text, stop) for c in changes if self._gives(c)}
+        rows = {
+            c.text: self._given(c, given[c.text]) if c.text in given else self._rows(c, text, stop)
+            for c in changes
+            if self._gives(c)
+        }
         causal = {block: self.causal(block) for block in self.heads}
         return Plan(mask, changes, rows, sides, causal)
 
@@ -223,6 +230,18 @@ class LiveModel:
     def _gives(change: Change) -> bool:
         return change.kind in (*PATCHES, "freeze", "noise")
 
+    def _given(self, change: Change, values: Any) -> Any:
+        """The rows that a client sends itself."""
+        if change.kind == "freeze":
+            return self.torch.tensor(values)
+        block = change.stack, bool(change.cross), change.layer
+        width = self.widths[block][1] if change.head >= 0 else self.found.width
+        if values.shape[1] != width:
+            raise HeadlightError(
+                f'The change "{change.text}" needs rows of {width} numbers, not {values.shape[1]}.'
+            )
+        return self._reaching(change, self.torch.tensor(values))
+
     def _rows(self, change: Change, text: Text, stop: Callable[[], bool]) -> Any:
         """The rows that a patch, frozen pattern or noise gives."""
         if change.kind == "noise":
@@ -247,7 +266,10 @@ class LiveModel:
         if hook == "pattern":
             own = self.compute(text, Wanted((name,), heads), Plan(), stop).kept[name][0]
             return self._along(block, own, kept[0], text, source)
-        values = kept[:, change.head] if hook == "z" else kept
+        return self._reaching(change, kept[:, change.head] if hook == "z" else kept)
+
+    @staticmethod
+    def _reaching(change: Change, values: Any) -> Any:
         needs = change.rows.first + (change.rows.count if change.rows.count < 1 << 24 else 1)
         refuse_lengths(change, len(values), needs)
         return values

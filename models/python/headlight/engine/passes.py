@@ -150,8 +150,21 @@ class Pass:
         if not mine and not masked:
             return rows.pattern(0, head)
         frozen = next((c for c in reversed(mine) if c.kind == "freeze"), None)
-        if frozen is not None:
-            return self.plan.rows[frozen.text].to(call.query.device)
+        if frozen is None:
+            return self._computed(block, call, head, past, mine, masked)
+        held = self.plan.rows[frozen.text].to(call.query.device)
+        shape = call.query.shape[2], call.key.shape[2]
+        if held.shape == shape:
+            return held
+        out = self._computed(block, call, head, past, mine, masked)  # its later rows stay
+        out[: len(held)] = 0
+        out[: len(held), : held.shape[1]] = held[: shape[0], : shape[1]]
+        return out
+
+    def _computed(
+        self, block: Block, call: Call, head: int, past: int, mine: Any, masked: bool
+    ) -> Any:
+        rows = call.rows()
         scores, allowed = self._scores(rows, head)
         if masked:
             allowed = self._named(block, call, allowed, past)

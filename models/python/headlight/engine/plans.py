@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+
 from ..errors import HeadlightError
 from ..trace_writer import place
-from .changes import Block, Change
+from .changes import PATCHES, Block, Change
 from .masks import Mask, Side
 
 
@@ -51,6 +53,26 @@ class Plan:
         """Return the last change of a stack's positions."""
         held = [c for c in self.changes if c.kind == "positions" and c.stack in ("", stack)]
         return held[-1] if held else None
+
+
+def given_rows(changes: Sequence[Change], tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a client gives for its changes, the tensors rows.0, rows.1 …, by the
+    spelling of each change."""
+    out: dict[str, Any] = {}
+    for name, values in tensors.items():
+        if not name.startswith("rows."):
+            continue
+        number = name.removeprefix("rows.")
+        at = int(number) if number.isdecimal() and len(number) < 4 else len(changes)
+        kind = changes[at].kind if at < len(changes) else ""
+        if kind not in (*PATCHES, "freeze") or values.ndim != 2 or values.dtype != np.float32:
+            raise HeadlightError(
+                f'The tensor "{name}" is no matrix of float32 for a change that takes values.'
+            )
+        if changes[at].text in out:
+            raise HeadlightError(f'The change "{changes[at].text}" is there twice with values.')
+        out[changes[at].text] = values
+    return out
 
 
 def refuse_lengths(change: Change, have: int, need: int) -> None:

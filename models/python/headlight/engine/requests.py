@@ -184,7 +184,7 @@ class Requests:
 
     def run(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         text = self._text(request)
-        plan = self.live.plan(request, text, tensors.get("mask"), stop)
+        plan = self.live.plan(request, text, tensors, stop)
         globs = request.get("capture") or list(DEFAULT)
         logits = any(glob == "logits" for glob in globs)
         wanted = Wanted(globs, self._heads(request))
@@ -227,7 +227,7 @@ class Requests:
         ends = self._ends(request)
         reason = "length"
         for step in range(min(int(request.get("tokens") or 20), MAX_TOKENS)):
-            plan = self.live.plan(request, text, tensors.get("mask"), stop)
+            plan = self.live.plan(request, text, tensors, stop)
             have = len(text.sides[side]["ids"]) - 1
             _, running = self._reusing(text, plan, Wanted(()), stop, True, have)
             p = running.kept["logits"][-1].float().log_softmax(-1)
@@ -297,7 +297,7 @@ class Requests:
     def gradient(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         """∂ metric / ∂ each tensor that "by" names."""
         live, text = self.live, self._text(request)
-        plan = live.plan(request, text, tensors.get("mask"), stop)
+        plan = live.plan(request, text, tensors, stop)
         wanted = Wanted(request.get("by") or ["*hook_resid_pre"], self._heads(request))
         running = live.compute(text, wanted, plan, stop, logits=True, graph=True)
         logits = running.kept.pop("logits")
