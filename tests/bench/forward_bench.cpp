@@ -231,6 +231,7 @@ BENCHMARK(decoding_step)
         ->Arg(32)                       \
         ->Arg(64)                       \
         ->Arg(256)                      \
+        ->Arg(512)                      \
         ->Arg(1024)                     \
         ->Unit(benchmark::kMillisecond) \
         ->UseRealTime()

@@ -126,6 +126,28 @@ TEST_CASE("interventions are told to the server and laid over its scores") {
     CHECK_FALSE(engine.last("run").contains("from"));
 }
 
+TEST_CASE("what a change holds already crosses beside it: rows of a patch, a pattern that no text gives") {
+    FakeEngine engine;
+    const auto model = connected(engine);
+    Intervention changed;
+    changed.changes.push_back(*parse_change(model->config, "skip-mlp:0"));
+    Change patch = *parse_change(model->config, "patch-resid:1@0");
+    patch.pattern = std::make_shared<const Matrix>(Matrix::Constant(4, 6, 0.5f));
+    Change frozen = *parse_change(model->config, "freeze:0.1=x");
+    frozen.from.clear();
+    frozen.pattern = std::make_shared<const Matrix>(Matrix::Identity(4, 4));
+    changed.changes.insert(changed.changes.end(), {patch, frozen});
+    const auto trace = run_text(model, "abcd", changed);
+    REQUIRE(trace);
+    const Json asked = engine.last("run");
+    CHECK(asked["changes"].size() == 3);
+    REQUIRE(asked["tensors"].size() == 2);
+    CHECK(asked["tensors"][0]["name"] == "rows.1");
+    CHECK(asked["tensors"][0]["shape"] == Json({4, 6}));
+    CHECK(asked["tensors"][1]["name"] == "rows.2");
+    CHECK((*trace)->pattern(0, 1) == Matrix::Identity(4, 4));
+}
+
 TEST_CASE("patterns are asked for where q and k do not give them") {
     FakeEngine engine;
     const auto silent = [](const Json& request) {

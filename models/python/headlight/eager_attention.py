@@ -81,12 +81,9 @@ class Call:
         if self.cap or self.bias is not None or self.sinks is not None:
             return self.rows().attend()
         groups = self.query.shape[1] // self.key.shape[1]
+        each = lambda t: t if groups == 1 else t.repeat_interleave(groups, 1)
         out = self.torch.nn.functional.scaled_dot_product_attention(
-            self.query,
-            self.key.repeat_interleave(groups, 1),
-            self.value.repeat_interleave(groups, 1),
-            attn_mask=self.mask,
-            scale=self.scale,
+            self.query, each(self.key), each(self.value), attn_mask=self.mask, scale=self.scale
         )
         return out.transpose(1, 2).contiguous()
 

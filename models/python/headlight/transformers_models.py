@@ -88,13 +88,14 @@ def attending(model: Any, implementation: str) -> Iterator[None]:
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
     """The model without dropout, and then each of its modules as it was."""
-    before = [(module, module.training) for module in model.modules()]
-    model.eval()
+    training = [module for module in model.modules() if module.training]
+    if training:
+        model.eval()
     try:
         yield
     finally:
-        for module, training in before:
-            module.training = training
+        for module in training:
+            module.training = True
 
 
 @contextmanager
@@ -281,6 +282,13 @@ def takes(module: Any, name: str) -> bool:
     """Whether its forward pass takes an argument of this name."""
     known = inspect.signature(module.forward).parameters
     return name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())
+
+
+def cache_name(module: Any) -> str:
+    """The argument that takes a cache of keys and values, renamed in transformers 5; "": none."""
+    known = inspect.signature(module.forward).parameters
+    held = next((name for name in ("cache", "past_key_values") if name in known), "")
+    return held or ("past_key_values" if takes(module, "past_key_values") else "")
 
 
 def on_device(model: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ..errors import HeadlightError
 from ..trace_writer import place
 from ..transformers_models import (
     attending,
+    cache_name,
     check_fits,
     evaluating,
     has_interface,
@@ -341,7 +342,7 @@ class LiveModel:
 
     def _can_reuse(self, text: Text) -> bool:
         """Try the cache: five tokens and then three must equal eight."""
-        if self.paired or not self.attends or not takes(self.base, "past_key_values"):
+        if self.paired or not self.attends or not cache_name(self.base):
             return False
         parameters = str(getattr(self.config, "rope_parameters", "") or "")
         if "dynamic" in parameters or "longrope" in parameters:  # turn with the length
@@ -352,8 +353,8 @@ class LiveModel:
         try:
             whole = self.compute(text, wanted, Plan())
             cache = self._new_cache()
-            self.compute(_part(text, 0, 5), wanted, Plan(), more=cached(cache))
-            rest = self.compute(_part(text, 5), wanted, Plan(), more=cached(cache))
+            self.compute(_part(text, 0, 5), wanted, Plan(), more=self.cached(cache))
+            rest = self.compute(_part(text, 5), wanted, Plan(), more=self.cached(cache))
         except Exception:  # a cache of another kind, which is not reused
             return False
         bar = 1e-4 if whole.torch.float32 == self.model.dtype else 5e-2
@@ -365,6 +366,10 @@ class LiveModel:
 
     def _new_cache(self) -> Any:
         return sys.modules["transformers"].DynamicCache()
+
+    def cached(self, cache: Any) -> dict[str, Any]:
+        """Arguments of a pass that reads a cache and adds to it."""
+        return {cache_name(self.base): cache, "use_cache": True}
 
     def reusable(self, plan: Plan) -> bool:
         return self.reuses and plan.mask.name in GROWS and keeps_rows(plan.changes)
@@ -382,10 +387,6 @@ class LiveModel:
         for layer in held.cache.layers:
             layer.keys, layer.values = layer.keys[:, :, :same], layer.values[:, :, :same]
         return same, held.cache
-
-
-def cached(cache: Any) -> dict[str, Any]:
-    return {"past_key_values": cache, "use_cache": True}
 
 
 def _part(text: Text, first: int, last: int | None = None) -> Text:

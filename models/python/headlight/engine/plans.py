@@ -25,9 +25,12 @@ class Wanted:
 
     globs: Sequence[str] = ()
     heads: frozenset[tuple[Block, int]] | None = None
+    _known: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def name(self, name: str) -> bool:
-        return any(fnmatchcase(name, glob) for glob in self.globs)
+        if name not in self._known:
+            self._known[name] = any(fnmatchcase(name, glob) for glob in self.globs)
+        return self._known[name]
 
     def pattern_heads(self, block: Block, heads: int) -> list[int]:
         if not self.name(place(block) + "hook_pattern"):

@@ -18,7 +18,7 @@ from .changes import Block
 from .fields import known
 from .lens import Lens
 from .logits import check_tokens, metric, sampled
-from .model import LiveModel, Prefix, Text, cached, spelled_plan
+from .model import LiveModel, Prefix, Text, spelled_plan
 from .passes import Pass
 from .plans import Plan, Wanted
 from .weights import head_weights
@@ -211,7 +211,7 @@ class Requests:
             return 0, live.compute(text, wanted, plan, stop, logits=logits)
         past, cache = live.resume(text, spelled, have)
         rest = Text({n: v[:, past:] for n, v in text.arguments.items()}, text.sides)
-        running = live.compute(rest, wanted, plan, stop, cached(cache), logits)
+        running = live.compute(rest, wanted, plan, stop, live.cached(cache), logits)
         live.prefix = Prefix(text.ids, spelled, cache)
         return past, running
 
