@@ -200,7 +200,7 @@ std::vector<std::string> options_of_figures() {
 }
 
 Status check_heard(const RenderOptions& o) {
-    const bool numbers = is_numbers_path(o.output);
+    const bool numbers = !is_picture_path(o.output);
     if (o.view == "corpus" && is_dossier_path(o.output))
         TRY_STATUS(
             refuse_given(o.given, {"layer", "head"}, "the sheet of one head, and a dossier is of all"));

@@ -272,7 +272,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     TRY(const auto trace, with_target(o, view, given, pool));
     TRY_STATUS(check_view(o, view, *trace->model));
     TRY(ViewPage page, chosen_page(o, view, trace->config()));
-    if (view.figure && !view.figure_of_answer && !is_numbers_path(o.output))
+    if (view.figure && !view.figure_of_answer && is_picture_path(o.output))
         page.answer = bare_answer(trace);
     else
         TRY_STATUS(answer_page(o, view, trace, page, pool));
@@ -289,9 +289,12 @@ Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const T
 
 Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
                   const std::string& output, ThreadPool& pool) {
-    if (is_numbers_path(output)) {
+    if (!is_picture_path(output)) {
         TRY(ViewPage page, view_page(o, trace, pool));
         if (const auto written = write_view_document(output, page)) return *written;
+        if (!is_numbers_path(output))
+            return Error{"The view " + o.view + " has no page of its own; end the name in " +
+                         endings_of(FormatKind::picture) + "."};
         return write_view_numbers(output, std::move(page));
     }
     TRY(const Drawing drawing, drawing_of(o, trace, pool));

@@ -38,6 +38,11 @@ bool is_numbers_path(const std::filesystem::path& path) {
     return format && format->kind == FormatKind::numbers;
 }
 
+bool is_picture_path(const std::filesystem::path& path) {
+    const FileFormat* format = format_of(path);
+    return !format || format->kind == FormatKind::picture;
+}
+
 std::vector<std::string> format_words() {
     std::vector<std::string> out;
     for (const FileFormat& format : kFormats)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
@@ -230,18 +231,6 @@ Result<Native> read_native(const TokenizerFolder& folder, const TokenizerClass& 
     if (pieces) return from_pieces(folder, folder.path / file, row);
     return row.model == std::string_view("BPE") ? from_vocabulary_and_merges(folder.path)
                                                 : from_lines(folder.path / file);
-}
-
-std::string to_base64(std::string_view bytes) {
-    constexpr const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (size_t at = 0; at < bytes.size(); at += 3) {
-        const size_t left = std::min<size_t>(3, bytes.size() - at);
-        uint32_t bits = 0;
-        for (size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < left ? as_byte(bytes[at + i]) : 0);
-        for (size_t i = 0; i < 4; ++i) out += i <= left ? letters[bits >> (18 - 6 * i) & 63] : '=';
-    }
-    return out;
 }
 
 }  // namespace headlight

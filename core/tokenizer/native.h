@@ -23,6 +23,4 @@ Result<Native> read_native(const TokenizerFolder& folder, const TokenizerClass& 
 Result<Json> sentence_piece_description(const SentencePieceFile& file, const std::vector<AddedToken>& renamed,
                                         bool legacy, const std::string& name);
 
-std::string to_base64(std::string_view bytes);
-
 }  // namespace headlight

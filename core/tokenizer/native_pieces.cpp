@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/base64.h"
 #include "base/cast.h"
 #include "base/utf8.h"
 #include "tokenizer/native.h"

@@ -10,6 +10,7 @@
 #include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/metric.h"
+#include "views/answering_page.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -197,6 +198,7 @@ View all_heads_view() {
             .panels = View::Panels::none,
             .jobs = all_heads_jobs,
             .figure = heads_page_figure,
+            .write = write_page_on<PageView::heads>,
             .numbers = heads_numbers,
             .visit = visit_state<AllHeadsState>,
             .seen = seen_of<AllHeadsState>,

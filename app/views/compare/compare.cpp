@@ -11,6 +11,7 @@
 #include "parts/result.h"
 #include "parts/text_entry.h"
 #include "session/commands/commands.h"
+#include "views/answering_page.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -387,6 +388,7 @@ View compare_view() {
             .has_strength = has_strength_below,
             .jobs = compare_in_background,
             .heads = compared_heads,
+            .write = write_page_on<PageView::compare>,
             .numbers = compare_numbers,
             .silent = nothing_compared,
             .visit = visit_state<CompareState>,

@@ -11,6 +11,7 @@
 #include "parts/interventions.h"
 #include "parts/map_parts.h"
 #include "parts/unseen.h"
+#include "views/answering_page.h"
 #include "views/tables.h"
 #include "views/views.h"
 
@@ -303,6 +304,7 @@ View heat_map_view() {
             .paints = true,
             .group = combined_heads,
             .figure = head_page_figure,
+            .write = write_page_on<PageView::head>,
             .numbers = pattern_numbers,
             .visit = visit_heat_map,
             .seen = seen_of<HeatMapState>,

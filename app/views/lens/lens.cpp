@@ -11,6 +11,7 @@
 #include "parts/token_axis.h"
 #include "parts/token_place.h"
 #include "session/commands/commands.h"
+#include "views/answering_page.h"
 #include "views/lens/lens.h"
 #include "views/views.h"
 
@@ -161,6 +162,7 @@ View lens_view() {
             .shows = View::Shows::model,
             .ask = ask_lens,
             .beside = {.inspect = always<draw_lens_inspector>},
+            .write = write_page_on<PageView::lens>,
             .numbers = lens_numbers,
             .seen = seen_of<LensState>,
             .commands = lens_commands};

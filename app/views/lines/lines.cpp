@@ -12,6 +12,7 @@
 #include "parts/layer_heads.h"
 #include "parts/token_place.h"
 #include "parts/unseen.h"
+#include "views/answering_page.h"
 #include "views/turn_pair.h"
 #include "views/views.h"
 
@@ -339,6 +340,7 @@ View lines_view() {
             .ask = ask_lines,
             .beside = {always<draw_layer_heads>, always<draw_lines_inspector>},
             .heads = [](const Scene& s) { return drawn_heads_of_layer(s.session, s.model()->config); },
+            .write = write_page_on<PageView::lines>,
             .numbers = layer_numbers,
             .visit = visit_state<LayerHeads>,
             .seen = seen_of<LinesState>};

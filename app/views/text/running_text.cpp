@@ -7,6 +7,7 @@
 #include "parts/controls.h"
 #include "parts/map_parts.h"
 #include "parts/unseen.h"
+#include "views/answering_page.h"
 #include "views/combined_heads.h"
 #include "views/page.h"
 #include "views/tables.h"
@@ -271,6 +272,7 @@ View running_text_view() {
             .group = combined_heads,
             .figure = text_page_figure,
             .figure_of_answer = true,
+            .write = write_page_on<PageView::text>,
             .numbers = text_numbers,
             .visit = visit_state<RunningTextState>,
             .seen = seen_of<RunningTextState>};

@@ -1,0 +1,91 @@
+#include "views/answering_page.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/quoted.h"
+#include "figure/page/page.h"
+#include "io/output_file.h"
+
+namespace headlight {
+
+namespace {
+
+/// Returns the run that is compared, or null.
+const Trace* compared_run(const Scene& s) {
+    const SentenceResult& sentence = *s.sentence();
+    if (s.session.document.comparison.what == Compared::changes) return sentence.unchanged.get();
+    return s.answer->other ? s.answer->other->trace.get() : nullptr;
+}
+
+/// Returns whether two runs have the same blocks, heads and numbers of tokens.
+bool are_alike(const Trace& a, const Trace& b) {
+    if (a.config().blocks() != b.config().blocks()) return false;
+    for (int block = 0; block < a.config().blocks(); ++block)
+        if (a.config().heads(block) != b.config().heads(block) ||
+            a.query_count(block) != b.query_count(block) || a.key_count(block) != b.key_count(block))
+            return false;
+    return true;
+}
+
+Status add_compared(const Scene& s, PageContents& page) {
+    if (page.view != "compare") return success();
+    const Trace* other = compared_run(s);
+    if (!other || s.session.document.comparison.what == Compared::heads || !are_alike(*page.trace, *other))
+        return Error{
+            "A page compares two runs with the same heads and the same number of tokens; choose those, or "
+            "save "
+            "a picture."};
+    page.other = other;
+    const bool before = s.session.document.comparison.what == Compared::changes;
+    page.name = before ? "with the change" : "A";
+    page.other_name = before ? "unchanged" : "B";
+    return success();
+}
+
+/// Returns the sentence, or where it is long or there is none the model's name.
+std::string title_of(const Scene& s) {
+    constexpr size_t kLongest = 80;
+    const Trace& trace = *s.sentence()->trace;
+    const auto& tokenizer = trace.model->tokenizer;
+    const std::string text = !s.sentence()->text.empty() || !tokenizer
+                                 ? s.sentence()->text
+                                 : (*tokenizer)->decode(trace.request.inputs[0].ids);
+    return text.empty() || text.size() > kLongest ? trace.model->name : text;
+}
+
+/// Returns whether a page has the logit lens: where it is what is shown, or takes no more than the rest.
+bool has_lens(const Trace& trace, PageView view) {
+    constexpr int64_t kFewRows = 1024;
+    const int64_t rows = int64_t{trace.output().size()} * (trace.config().stacks.back().depth() + 1);
+    return trace.can_run() && trace.model->has_logits() && (view == PageView::lens || rows <= kFewRows);
+}
+
+Status write(const Scene& s, const std::filesystem::path& path, PageView view) {
+    constexpr const char* kViews[] = {"head", "heads", "lines", "text", "lens", "compare"};
+    const Trace& trace = *s.sentence()->trace;
+    ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
+    PageContents page;
+    page.trace = &trace;
+    page.view = row_of(kViews, view);
+    page.block = s.block();
+    page.head = s.head();
+    page.locked = s.session.selection.locked ? s.session.selection.locked->first : -1;
+    page.theme = "light";
+    page.title = title_of(s);
+    TRY_STATUS(add_compared(s, page));
+    if (has_lens(trace, view)) {
+        TRY(page.lens, answer_lens(trace, LensRequest{0, trace.output().size()}, pool, nullptr));
+    }
+    TRY(const std::string html, page_html(page, pool));
+    return write_file(path, html);
+}
+
+}  // namespace
+
+std::optional<Status> write_answering_page(const Scene& s, const std::filesystem::path& path, PageView view) {
+    if (path.extension() != ".html" || !s.sentence()) return std::nullopt;
+    return write(s, path, view);
+}
+
+}  // namespace headlight

@@ -1,0 +1,33 @@
+// Writes a self-contained page that answers the pointer: every head's pattern with its numbers, read and
+// drawn by the scripts of assets/page. It loads nothing, sends nothing, and runs no script but its own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/prediction/lens.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+struct PageContents {
+    const Trace* trace = nullptr;
+    std::string title, caption;
+    std::string view = "head";  // head, heads, lines, text, lens, compare
+    int block = 0, head = 0;    // shown first
+    int locked = -1;            // a query of that block, or −1
+    std::string theme = "auto";
+    std::vector<std::pair<std::string, std::string>> names;  // roles of heads by their paths ("1.2")
+    const Trace* other = nullptr;                            // compared, of the same blocks
+    std::string name, other_name;
+    std::optional<Lens> lens;
+};
+
+/// Makes the page. Weights are rounded to 1/32767 of the largest of their head, in long texts to 1/1000; the
+/// page says how far they are off. Fails if `cancel` was set.
+Result<std::string> page_html(const PageContents& contents, ThreadPool& pool,
+                              const CancelFlag* cancel = nullptr);
+
+}  // namespace headlight

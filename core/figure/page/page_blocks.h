@@ -1,0 +1,17 @@
+// Packs a block's patterns for a page.
+#pragma once
+
+#include "io/json.h"
+#include "trace/trace.h"
+
+namespace headlight {
+
+struct PackedBlock {
+    Json json;        // as assets/page/10-data.js reads it
+    float error = 0;  // the largest of its weights
+};
+
+/// Packs every head's rows. `steps`: into how many a head's largest weight is divided, at most 32767.
+PackedBlock packed_block(const Trace& trace, int block, int steps);
+
+}  // namespace headlight
