@@ -206,6 +206,7 @@ def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
     """render --view V × every word and flag that V alone has × every option of V."""
     _written_before()
     views, options = _views()
+    views = drawn(views, 0.25)
     options, words = [option for option in options if option not in RUN], _words_of_options()
     acts = {
         (view, option): "does not act"
@@ -253,7 +254,7 @@ def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
             if option != choice[0]
             for form in FORMATS
         ]
-    _sweep(check, drawn(rows, 0.05))
+    _sweep(check, drawn(rows, 0.2))
 
 
 def every_way_to_name_several_heads_says_something_else_or_is_refused():
