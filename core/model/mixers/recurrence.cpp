@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/spare.h"
 #include "kernels/choice.h"
 #include "model/activation.h"
 #include "model/backward/vector_jacobian.h"
@@ -30,7 +31,7 @@ struct Projected {
 Projected projected(const AttentionWeights& w, const RecurrenceChannels& of, ConstMatrixRef x,
                     ThreadPool& pool) {
     const RecurrenceWeights& own = w.recurrence;
-    Projected out{Matrix(x.rows(), of.count()), Matrix(x.rows(), own.decay.out),
+    Projected out{spare_matrix(x.rows(), of.count()), Matrix(x.rows(), own.decay.out),
                   Matrix(x.rows(), own.strength.out)};
     std::vector<LinearProduct> products{{w.q, out.channels.middleCols(of.first_q, of.q)},
                                         {w.k, out.channels.middleCols(of.first_k, of.k)},
@@ -118,8 +119,9 @@ QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights
     if (r.is_convolution()) return tap_heads(spec, w, x, pool);
     if (r.is_selective()) return selective_heads(spec, w, x, before, pool);
     const RecurrenceChannels of = RecurrenceChannels::of(spec);
-    const Projected p = projected(w, of, x, pool);
+    Projected p = projected(w, of, x, pool);
     Matrix y = convolved(r, w.recurrence, p.channels, before, pool);
+    leave_spare(std::move(p.channels));
     const Index d = spec.d_head, shared = spec.heads / r.key_heads;
     QueryKeyValue out{Matrix(y.rows(), spec.heads * d), Matrix(y.rows(), spec.heads * (d + kKeyRates)),
                       Matrix(y.rows(), of.v)};
@@ -134,6 +136,7 @@ QueryKeyValue recurrence_heads(const AttentionSpec& spec, const AttentionWeights
                      out.k.row(i));
         }
     });
+    leave_spare(std::move(y));
     return out;
 }
 
