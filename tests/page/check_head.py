@@ -115,7 +115,7 @@ def thumbnails_fill_and_open_a_head(browser):
 
 
 @check
-def colors_are_the_map_s(browser):
+def colors_are_those_of_the_map(browser):
     """Reads the map's pixels: the color of a weight is the color map's entry of its share."""
     opened(browser, "stories", scale=1)
     value = float(text(browser, ".cell .pair b"))

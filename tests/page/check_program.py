@@ -2,17 +2,14 @@
 
 import base64
 import json
-import os
 import re
 import subprocess
 import zlib
 from array import array
-from pathlib import Path
 
+from make_page import PROGRAM, ROOT
 from steps import FOLDER, check, count, settle, text
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("HEADLIGHT_PROGRAM") or ROOT / "build/headlight")
 SENTENCE = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 
 
@@ -77,7 +74,7 @@ def equal(path_and_data, model, given):
 
 
 @check
-def the_program_s_page_holds_its_numbers(browser):
+def a_page_of_the_program_holds_its_numbers(browser):
     for model, given in (
         ("stories", ("--text", "Lily had a red ball.")),
         ("stories", ("--text", "Lily had a red ball.", "--mask", "window:3")),
@@ -93,7 +90,7 @@ def the_program_s_page_holds_its_numbers(browser):
 
 
 @check
-def the_program_s_page_opens_on_its_view(browser):
+def a_page_of_the_program_opens_on_its_view(browser):
     views = {
         "head": ["--text", SENTENCE],
         "heads": ["--text", SENTENCE],
@@ -113,7 +110,7 @@ def the_program_s_page_opens_on_its_view(browser):
 
 
 @check
-def hostile_text_of_the_program_s_stays_text(browser):
+def hostile_text_stays_text_in_a_page_of_the_program(browser):
     bad = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \u202e {{script}} \u0000"
     path, data = written("hostile", "--view", "head", "--text", bad.replace("\0", ""))
     browser.open(path)

@@ -4,7 +4,7 @@ import re
 import time
 
 import samples
-from make_page import PAGE, page, script
+from make_page import PAGE, page, template
 from steps import FOLDER, check, count, opened, press, settle, show, text
 
 
@@ -68,7 +68,7 @@ def has_no_globals(browser):
 
 @check
 def scripts_never_parse_markup(_):
-    code = script()
+    code = template()[1]
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
                  "localStorage", "sessionStorage", "fetch(", "XMLHttpRequest",
                  "WebSocket"):  # fmt: skip

@@ -1,53 +1,41 @@
-"""Assemble a page from the template in assets/page and a dict of data, as the program does.
+"""Put other data into a page that the program wrote.
 
 make_page.py FOLDER writes the sample pages of test_page.py into FOLDER.
 """
 
 import base64
-import hashlib
-import html
 import json
-import re
+import os
 import struct
+import subprocess
 import sys
+import tempfile
 import zlib
 from array import array
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "assets" / "page"
+PROGRAM = Path(os.environ.get("HEADLIGHT_PROGRAM") or ROOT / "build/headlight")
 
 
-def sha256(text):
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-
-
-def policy(style, script):
-    """The policy of a page: its own script, style and pictures, nothing else."""
-    return (
-        f"default-src 'none'; script-src {sha256(script)}; style-src {sha256(style)}; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def script():
-    parts = [path.read_text() for path in sorted(PAGE.glob("*.js"))]
-    return "(() => {\n'use strict';\n" + "".join(parts) + "})();\n"
+@cache
+def template():
+    """A page that the program wrote: what stands before its data, and behind them."""
+    with tempfile.TemporaryDirectory(prefix="headlight-page-") as folder:
+        path = Path(folder) / "x.html"
+        command = [PROGRAM, "render", "--quiet", "--view", "head", "--text", "a", "-o", path]
+        subprocess.run(command, check=True)
+        begin, _, rest = path.read_text(encoding="utf-8").partition('id="headlight">')
+    return begin + 'id="headlight">', rest[rest.index("</script>") :]
 
 
 def page(data):
-    """The page as text. The template is split once, so that data may contain placeholders."""
-    style, code = (PAGE / "page.css").read_text(), script()
+    """The program's page with other data."""
+    begin, end = template()
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    values = {
-        "title": html.escape(data["title"]),
-        "csp": policy(style, code),
-        "style": style,
-        "script": code,
-        "data": text,
-    }
-    parts = re.split(r"\{\{(\w+)\}\}", (PAGE / "page.html").read_text())
-    return "".join(values[part] if i % 2 else part for i, part in enumerate(parts))
+    return begin + text + end
 
 
 def maps():
