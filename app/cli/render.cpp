@@ -149,7 +149,7 @@ void add_output_options(CLI::App& app, RenderOptions& o) {
     app.add_flag("--all-heads", o.all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
     add_format_options(
         app, o.format, o.output,
-        " of the view, or .html for a page that answers the pointer (head, heads, lines, text, "
+        " of the view, or .html for an interactive page (head, heads, lines, text, "
         "lens, compare); '-': standard output. With --text-file of several lines, one file per "
         "line: NAME-1.png, NAME-2.png …")
         ->required();

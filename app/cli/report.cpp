@@ -6,6 +6,7 @@
 #include "analysis/attention/head_summary.h"
 #include "analysis/comparison/compare.h"
 #include "base/cast.h"
+#include "base/markup.h"
 #include "cli/effects.h"
 #include "cli/options.h"
 #include "cli/verbs.h"

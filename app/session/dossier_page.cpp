@@ -1,5 +1,6 @@
 #include "session/dossier_page.h"
 
+#include "base/markup.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/output_file.h"

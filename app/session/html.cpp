@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/markup.h"
 #include "base/quoted.h"
 #include "model/heads.h"
 
@@ -30,29 +31,6 @@ for (const head of document.querySelectorAll('th[data-sorts]')) head.addEventLis
 });)";
 
 }  // namespace
-
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
 
 std::string page_head(const std::string& title) {
     return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "

@@ -7,8 +7,6 @@
 
 namespace headlight {
 
-/// Escapes text for a page or an attribute.
-std::string escaped(const std::string& text);
 /// Everything up to the title, which is the page's heading, and the end of the page.
 std::string page_head(const std::string& title);
 std::string page_end();

@@ -1,7 +1,4 @@
-#include "views/answering_page.h"
-
-#include <algorithm>
-#include <thread>
+#include "views/interactive_page.h"
 
 #include "base/quoted.h"
 #include "figure/page/page.h"
@@ -64,14 +61,13 @@ bool has_lens(const Trace& trace, PageView view) {
 Status write(const Scene& s, const std::filesystem::path& path, PageView view) {
     constexpr const char* kViews[] = {"head", "heads", "lines", "text", "lens", "compare"};
     const Trace& trace = *s.sentence()->trace;
-    ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
+    ThreadPool pool(default_thread_count());
     PageContents page;
     page.trace = &trace;
     page.view = row_of(kViews, view);
     page.block = s.block();
     page.head = s.head();
     page.locked = s.session.selection.locked ? s.session.selection.locked->first : -1;
-    page.theme = "light";
     page.title = title_of(s);
     TRY_STATUS(add_compared(s, page));
     if (has_lens(trace, view)) {
@@ -83,7 +79,8 @@ Status write(const Scene& s, const std::filesystem::path& path, PageView view) {
 
 }  // namespace
 
-std::optional<Status> write_answering_page(const Scene& s, const std::filesystem::path& path, PageView view) {
+std::optional<Status> write_interactive_page(const Scene& s, const std::filesystem::path& path,
+                                             PageView view) {
     if (path.extension() != ".html" || !s.sentence()) return std::nullopt;
     return write(s, path, view);
 }

@@ -1,4 +1,4 @@
-// Saves a view as a page that answers the pointer (figure/page/page.h), in any browser and offline.
+// Saves a view as an interactive page (figure/page/page.h), which any browser opens offline.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace headlight {
 enum class PageView { head, heads, lines, text, lens, compare };
 
 /// Writes every head of the shown run, opened on a view, if the path ends in .html; else nullopt.
-std::optional<Status> write_answering_page(const Scene& scene, const std::filesystem::path& path,
-                                           PageView view);
+std::optional<Status> write_interactive_page(const Scene& scene, const std::filesystem::path& path,
+                                             PageView view);
 
 /// Instantiates it for the table of views.
 template <PageView view>
 std::optional<Status> write_page_on(const Scene& scene, const std::filesystem::path& path) {
-    return write_answering_page(scene, path, view);
+    return write_interactive_page(scene, path, view);
 }
 
 }  // namespace headlight

@@ -89,11 +89,16 @@ function makeStrip() {
   return root;
 }
 
+// Returns whether a part shows these tokens already; if not, it will.
+function hasTokens(part, block) {
+  const { of } = part;
+  part.of = block;
+  return of && of.queryTokens === block.queryTokens && of.keyTokens === block.keyTokens;
+}
+
 function fillStrip(strip) {
   const block = shownBlock();
-  if (strip.of && strip.of.queryTokens === block.queryTokens && strip.of.keyTokens === block.keyTokens)
-    return;
-  strip.of = block;
+  if (hasTokens(strip, block)) return;
   strip.keys = makeTokens(block.keyTokens, { pick: block.oneText ? pickQuery : pickKey });
   strip.queries = block.oneText ? null : makeTokens(block.queryTokens, { pick: pickQuery });
   const named = (line, name) =>
@@ -158,9 +163,7 @@ function makeTextView() {
 
 function fillTextView(part) {
   const block = shownBlock();
-  if (part.of && part.of.queryTokens === block.queryTokens && part.of.keyTokens === block.keyTokens)
-    return;
-  part.of = block;
+  if (hasTokens(part, block)) return;
   const chosen = { pick: pickQuery, peek: peekQuery, length: 300 };
   part.queries = makeTokens(block.queryTokens, chosen);
   part.keys = block.oneText ? part.queries : makeTokens(block.keyTokens, { pick: pickKey, length: 300 });

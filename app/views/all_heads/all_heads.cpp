@@ -10,7 +10,7 @@
 #include "parts/head_tags.h"
 #include "parts/interventions.h"
 #include "parts/metric.h"
-#include "views/answering_page.h"
+#include "views/interactive_page.h"
 #include "views/views.h"
 
 namespace headlight {

@@ -11,7 +11,7 @@
 #include "parts/result.h"
 #include "parts/text_entry.h"
 #include "session/commands/commands.h"
-#include "views/answering_page.h"
+#include "views/interactive_page.h"
 #include "views/views.h"
 
 namespace headlight {

@@ -11,7 +11,7 @@
 #include "parts/interventions.h"
 #include "parts/map_parts.h"
 #include "parts/unseen.h"
-#include "views/answering_page.h"
+#include "views/interactive_page.h"
 #include "views/tables.h"
 #include "views/views.h"
 

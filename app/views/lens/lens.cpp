@@ -11,7 +11,7 @@
 #include "parts/token_axis.h"
 #include "parts/token_place.h"
 #include "session/commands/commands.h"
-#include "views/answering_page.h"
+#include "views/interactive_page.h"
 #include "views/lens/lens.h"
 #include "views/views.h"
 

@@ -105,7 +105,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
 }
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {
-    ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
+    ThreadPool pool(default_thread_count());
     const auto whole =
         answer_lens(*s.sentence()->trace, LensRequest{0, s.sentence()->trace->output().size()}, pool,
                     nullptr);  // all positions, while a page shows some

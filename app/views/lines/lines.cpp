@@ -12,7 +12,7 @@
 #include "parts/layer_heads.h"
 #include "parts/token_place.h"
 #include "parts/unseen.h"
-#include "views/answering_page.h"
+#include "views/interactive_page.h"
 #include "views/turn_pair.h"
 #include "views/views.h"
 

@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "base/digest.h"
 #include "base/embedded.h"
+#include "base/markup.h"
 #include "figure/colormap.h"
 #include "figure/page/page_blocks.h"
 #include "model/heads.h"
@@ -15,14 +16,9 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kScripts[] = {
-    "10-data", "15-words", "20-look", "25-state", "30-figure", "35-crosshair", "40-heads", "45-panel",
-    "50-text", "55-lines", "60-lens", "65-views", "70-table",  "75-picture",   "90-page",
-};
-
 std::string script() {
     std::string out = "(() => {\n'use strict';\n";
-    for (const char* name : kScripts) out += embedded_file("assets/page/" + std::string(name) + ".js");
+    for (const std::string_view name : embedded_files("assets/page/", ".js")) out += embedded_file(name);
     return out + "})();\n";
 }
 
@@ -34,27 +30,6 @@ std::string hash_source(const std::string& text) {
     std::string bytes;
     for (size_t i = 0; i + 1 < hex.size(); i += 2) bytes += char(std::stoi(hex.substr(i, 2), nullptr, 16));
     return "'sha256-" + to_base64(bytes) + "'";
-}
-
-std::string in_markup(const std::string& text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    return out;
 }
 
 /// JSON inside a script element: no text of a user's can end the element.
@@ -163,18 +138,16 @@ Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag
     Json out{{"format", "headlight-page"},
              {"version", 1},
              {"title", w.title},
-             {"caption", w.caption},
              {"model", model_text(trace)},
              {"program", "Headlight " HEADLIGHT_VERSION},
              {"view", w.view},
              {"block", w.block},
              {"head", w.head},
              {"locked", w.locked},
-             {"theme", w.theme},
+             {"theme", "light"},
              {"blocks", std::move(blocks.list)},
              {"sequences", sequences_of(trace)},
              {"maps", color_maps()}};
-    for (const auto& [path, name] : w.names) out["names"][path] = name;
     if (w.lens) out["lens"] = lens_of(trace, *w.lens);
     if (Json next = next_of(trace, pool); !next.empty()) out["next"] = std::move(next);
     if (w.other) {
@@ -215,7 +188,7 @@ Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, co
             embedded_file("assets/page/page.html"),
             {{"csp", "default-src 'none'; script-src " + hash_source(code) + "; style-src " +
                          hash_source(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
-             {"title", in_markup(contents.title)},
+             {"title", escaped(contents.title)},
              {"style", style},
              {"data", in_script(data)},
              {"script", code}});

@@ -1,11 +1,9 @@
-// Writes a self-contained page that answers the pointer: every head's pattern with its numbers, read and
+// Writes a self-contained, interactive page: every head's pattern with its numbers, read and
 // drawn by the scripts of assets/page. It loads nothing, sends nothing, and runs no script but its own.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "analysis/prediction/lens.h"
 #include "trace/trace.h"
@@ -14,13 +12,11 @@ namespace headlight {
 
 struct PageContents {
     const Trace* trace = nullptr;
-    std::string title, caption;
-    std::string view = "head";  // head, heads, lines, text, lens, compare
-    int block = 0, head = 0;    // shown first
-    int locked = -1;            // a query of that block, or −1
-    std::string theme = "auto";
-    std::vector<std::pair<std::string, std::string>> names;  // roles of heads by their paths ("1.2")
-    const Trace* other = nullptr;                            // compared, of the same blocks
+    std::string title;
+    std::string view = "head";     // head, heads, lines, text, lens, compare
+    int block = 0, head = 0;       // shown first
+    int locked = -1;               // a query of that block, or −1
+    const Trace* other = nullptr;  // compared, of the same blocks
     std::string name, other_name;
     std::optional<Lens> lens;
 };

@@ -141,10 +141,7 @@ void decay_components(States& s, const Eigen::ArrayXf& decay, Index from) {
     const Index count = s.r.cols() - from;
     for (Index c = 0; c < s.r.rows(); ++c) {
         float* const own = s.r.row(c).data() + from;
-        for (Index i = 0; i < count; ++i) {
-            const float x = own[i] * decay[c];
-            own[i] = std::abs(x) < kNegligible ? 0 : x;
-        }
+        for (Index i = 0; i < count; ++i) own[i] = unless_negligible(own[i] * decay[c]);
     }
 }
 
@@ -257,7 +254,7 @@ void state_space_vjp(const AttentionRule& rule, const Rows& q, const RatedKeys& 
 void drop_negligible(MatrixRef entries) {
     for (Index i = 0; i < entries.rows(); ++i) {
         float* const row = entries.row(i).data();
-        for (Index j = 0; j < entries.cols(); ++j) row[j] = std::abs(row[j]) < kNegligible ? 0 : row[j];
+        for (Index j = 0; j < entries.cols(); ++j) row[j] = unless_negligible(row[j]);
     }
 }
 

@@ -11,6 +11,8 @@
 //   convolution (model/mixers/short_convolution.h): M_ij of tap s is 1 where j = i − s, else 0.
 #pragma once
 
+#include <cmath>
+
 #include "base/matrix.h"
 #include "base/rows.h"
 #include "model/attention.h"
@@ -24,6 +26,7 @@ enum class KeyRate { decay, strength };  // a ≤ 0, β
 /// Takes smaller entries of states and matrices for 0: no sum shows them, and denormal numbers cost hundreds
 /// of cycles each.
 inline constexpr float kNegligible = 1e-30f;
+inline float unless_negligible(float x) { return std::abs(x) < kNegligible ? 0 : x; }
 /// Replaces negligible entries by 0.
 void drop_negligible(MatrixRef entries);
 
