@@ -22,6 +22,7 @@ import given_corpora
 import given_mistakes
 import given_models
 import given_names
+import given_notebooks
 import given_processes
 import given_prompts
 import given_wrappers
@@ -34,6 +35,7 @@ SUBJECTS = [
     given_corpora,
     given_mistakes,
     given_names,
+    given_notebooks,
     given_models,
     given_architectures,
     given_wrappers,

@@ -35,7 +35,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .averaging import Averages, average
 from .comparing import compare
@@ -43,7 +43,7 @@ from .engine import Live, live
 from .errors import HeadlightError
 from .explaining import attribute, patch
 from .figure import Figure
-from .head_names import spelled_heads
+from .head_names import placed_head, spelled_heads
 from .measures import Attribution, PatchMap
 from .option_kinds import names_what_is_near, whole
 from .option_table import CorpusOptions, FigureOptions, HeadsOptions, ShowOptions, TraceOptions
@@ -94,6 +94,7 @@ def show(
     *,
     view: str | None = None,
     head: Any = None,
+    layer: Any = None,
     block: bool | None = None,
     inline: bool | None = None,
     **options: Unpack[ShowOptions],
@@ -108,7 +109,9 @@ def show(
     view : str, optional
         A view of the window: "head", "lines", "heads", …
     head : tuple or str, optional
-        (layer, head), ("cross", layer, head) or "1.2".
+        (layer, head), ("cross", layer, head) or "1.2"; also its number beside layer.
+    layer : int or str, optional
+        The layer of head: layer=1, head=2.
     block : bool, optional
         Return only when the window is closed; by default where Python is not interactive.
     inline : bool, optional
@@ -131,11 +134,17 @@ def show(
     >>> headlight.show("stories", text="Lily had a red ball.", head=(1, 2))
     """
     if is_workspace(model):
-        return open_window(Source([os.fspath(model)]), view, head, options, block)
+        return open_window(
+            Source([os.fspath(model)]), view, placed_head(head, layer), options, block
+        )
     source = open_source(model, tokenizer, text, options)
     if is_notebook() if inline is None else inline:
-        return Figure(source, view, head, "png", options)
-    return open_window(source, view, head, options, block)
+        return Figure(source, view, head, "html", {"layer": layer, **options})
+    if head is not None or layer is None:
+        return open_window(source, view, placed_head(head, layer), options, block)
+    raise HeadlightError(
+        f"The window opens on a head; give head=0 beside layer={layer}, or leave layer out."
+    )
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -146,7 +155,10 @@ def figure(
     *,
     view: str | None = None,
     head: Any = None,
-    format: str = "png",
+    layer: Any = None,
+    format: Literal["html", "png", "svg"] = "html",
+    figsize: tuple[float, float] | None = None,
+    ax: Any = None,
     **options: Unpack[FigureOptions],
 ) -> Figure:
     """Draw a view.
@@ -161,9 +173,17 @@ def figure(
         runs itself "steps", "delta", "lens", "model", "positions", "patch", "influence", "origins",
         "circuits", "corpus", "learn".
     head : tuple or str, optional
-        (layer, head), ("cross", layer, head) or "1.2".
+        (layer, head), ("cross", layer, head) or "1.2"; also its number beside layer.
+    layer : int or str, optional
+        The layer of head: layer=1, head=2; or alone, of a mean over its heads.
     format : str
-        The picture that notebooks show: "png" or "svg".
+        What notebooks show: "html", an interactive page beside a PNG for where pages are not
+        shown, or "png" or "svg". Views without a page, and figures whose size or look is given,
+        are shown as the picture.
+    figsize : tuple of float, optional
+        Width and height in inches, instead of width_mm= and height_mm=.
+    ax : matplotlib.axes.Axes, optional
+        Draw into it too.
     **options
         Further options of the program.
 
@@ -181,7 +201,11 @@ def figure(
     --------
     >>> headlight.figure("stories", text="Lily had a red ball.", head=(1, 2)).save("head.pdf")
     """
-    return Figure(open_source(model, tokenizer, text, options), view, head, format, options)
+    source = open_source(model, tokenizer, text, options)
+    drawn = Figure(source, view, head, format, {"layer": layer, "figsize": figsize, **options})
+    if ax is not None:
+        drawn.draw(ax)
+    return drawn
 
 
 @names_what_is_near((*RECORDED, *READ))
