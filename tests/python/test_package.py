@@ -25,6 +25,7 @@ import given_names
 import given_notebooks
 import given_processes
 import given_prompts
+import given_results
 import given_wrappers
 import running
 import surroundings
@@ -41,6 +42,7 @@ SUBJECTS = [
     given_wrappers,
     given_processes,
     given_prompts,
+    given_results,
 ]
 
 

@@ -32,7 +32,6 @@ sentence. Layers, heads and tokens are counted from 0.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -50,6 +49,7 @@ from .option_table import CorpusOptions, FigureOptions, HeadsOptions, ShowOption
 from .over_texts import Corpus
 from .program import spelled
 from .recorded import READ, RECORDED
+from .results import drawn, read_answer
 from .shares import in_shares, over_all
 from .sources import Source, is_workspace, open_source
 from .tables import Comparison, HeadTable
@@ -296,7 +296,9 @@ def heads(
     >>> headlight.heads("stories", text="Lily had a red ball. Lily had")["induction"].max()
     """
     source = open_source(model, tokenizer, text, options)
-    return HeadTable(json.loads(source.run("heads", [*spelled(options), "--json"])))
+    said = source.run("heads", [*spelled(options), "--json"])
+    table = HeadTable(read_answer(said, "heads")["heads"])
+    return drawn(table, source, "heads", options, ("metric", "sort", "random_repeat"))
 
 
 @names_what_is_near((*RECORDED, *READ))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import io
-import json
 import os
 import struct
 import warnings
@@ -12,15 +10,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from .errors import HeadlightError
 from .head_names import head_parts, placed_head
+from .named_arrays import Numbers, read_arrays
 from .option_table import NUMBERS, OF_FIGURES
+from .optional import optional
 from .pages import LARGEST, framed
 from .program import spelled
 from .sources import Source
-from .trace_file import DTYPES
 from .window import Window, open_window
 
 PRESET_IN_NUMBERS = (
@@ -193,22 +190,10 @@ class Figure:
         """The interactive page: one file, which loads nothing."""
         return self.data("html").decode()
 
-    def numbers(self) -> dict[str, np.ndarray]:
+    def numbers(self) -> Numbers:
         """The numbers that the view shows, float32, by name: {"pattern": [query, key]} of one head.
-        Masked cells are NaN."""
-        data = self.data("safetensors")
-        (length,) = struct.unpack("<Q", data[:8])
-        header = json.loads(data[8 : 8 + length])
-        header.pop("__metadata__", None)
-        return {
-            name: np.frombuffer(
-                data,
-                DTYPES[t["dtype"]],
-                int(np.prod(t["shape"])),
-                8 + length + t["data_offsets"][0],
-            ).reshape(t["shape"])
-            for name, t in header.items()
-        }
+        Each knows its title and the names of its rows and columns. Masked cells are NaN."""
+        return read_arrays(self.data("safetensors"))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the figure, its page or its numbers, in the format that the path ends in: .pdf,
@@ -246,7 +231,7 @@ class Figure:
             raise HeadlightError(f"The Axes give the size; leave {beside[0]}= out.")
         box, dpi = ax.get_window_extent(), ax.figure.dpi
         size = {"figsize": (box.width / dpi, box.height / dpi), "dpi": 2 * dpi}
-        read = importlib.import_module("matplotlib.image").imread
+        read = optional("matplotlib.image", "Axes").imread
         ax.imshow(read(io.BytesIO(self._with(size).png)), aspect="auto")
         ax.set_axis_off()
         return ax
