@@ -23,7 +23,7 @@ const isNarrow = () => window.innerWidth <= 480;
 
 /** Tells every part that shows something now: head, cell, theme or size changed. */
 function tell(what) {
-  for (const part of page.parts) if (part[what] && !(part.off && part.off())) part[what]();
+  for (const part of [...page.parts, host]) if (part[what] && !(part.off && part.off())) part[what]();
 }
 
 function strongest(row) {

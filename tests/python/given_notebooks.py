@@ -5,7 +5,9 @@ import io
 import json
 import re
 import struct
+import sys
 import tempfile
+import time
 import warnings
 from pathlib import Path
 
@@ -128,3 +130,91 @@ def a_figure_is_drawn_into_an_axes():
     drawn.savefig(held)
     assert wide_and_high(held.getvalue()) == (600, 300)
     pyplot.close(drawn)
+
+
+def a_view_has_a_head_and_a_lock():
+    figure = headlight.figure("stories", text=TEXT, head=(1, 2))
+    try:
+        import anywidget  # noqa: F401
+    except ImportError:
+        assert headlight.view(figure) is figure
+        return skipped("anywidget is not installed here")
+    shown, said = headlight.view(figure), []
+    assert shown.head == (1, 2) and shown.locked is None
+    shown.on_change(lambda view: said.append((view.head, view.locked)))
+    shown.head = (3, 1)
+    shown.locked = (4, 2)
+    shown.locked = 5
+    # What the page says, as its own script writes it.
+    shown.shown = {"head": "0.7", "locked": None}
+    assert said == [((3, 1), None), ((3, 1), (4, 2)), ((3, 1), (5, -1)), ((0, 7), None)]
+    assert shown.asked == {"head": "3.1", "locked": [5, -1]}
+    for wrong, words in (((9, 1), "no head 9.1"), ((1, 8), "no head 1.8"), ("x", "names no head")):
+        assert words in sentence_of(lambda: setattr(shown, "head", wrong))
+    for wrong in ((8, 0), (0, 8), "x", (1, 2, 3)):
+        assert "quer" in sentence_of(lambda: setattr(shown, "locked", wrong)), wrong
+    cross = headlight.view("translator", text="I have seen him.", head=("cross", 1, 2))
+    assert cross.head == ("cross", 1, 2)
+    assert "view=" in sentence_of(lambda: headlight.view(figure, view="lines"))
+    assert headlight.view("stories", text=TEXT, view="lines").head == (0, 0)
+
+
+HOST = """<!doctype html><meta charset=utf-8><div id=el></div><script>{module}
+const held = {{page: {page}, height: 640, asked: null, shown: {{}}}}, told = {{}}, said = [];
+widget.render({{el: document.getElementById('el'), model: {{
+  get: (name) => held[name], set: (name, value) => {{ held[name] = value; }},
+  save_changes: () => said.push(JSON.stringify(held.shown)),
+  on: (event, tell) => {{ told[event] = tell; }}, off() {{}},
+}}}});
+const ask = (asked) => {{ held.asked = asked; told['change:asked'](); }};
+</script>"""
+
+
+def a_page_in_a_widget_says_and_takes_the_head_and_the_lock():
+    tests = Path(__file__).resolve().parents[1]
+    sys.path.insert(0, str(tests / "page"))
+    import browser
+
+    if browser.PROGRAM is None:
+        return skipped("Chromium is not installed here")
+    script = Path(headlight.__file__).with_name("widget.js").read_text(encoding="utf-8")
+    page = headlight.figure("stories", text=TEXT, head=(1, 2)).html
+    chromium = browser.Browser(900, 700)
+    last = lambda: json.loads(chromium.run("said.at(-1) || '{}'"))
+
+    def becomes(head, locked):
+        wanted, until = {"head": head, "locked": locked}, time.monotonic() + 20
+        while last() != wanted and time.monotonic() < until:
+            time.sleep(0.05)
+        assert last() == wanted, (last(), wanted)
+
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            host = Path(folder) / "host.html"
+            module = script.replace("export default", "const widget =")
+            written = json.dumps(page).replace("</", "<\\/")
+            host.write_text(HOST.format(module=module, page=written), encoding="utf-8")
+            chromium.open(host, wait=False)
+            becomes("1.2", None)
+            chromium.run("ask({head: '2.3', locked: [4, 1]})")
+            becomes("2.3", [4, 1])
+            chromium.run("ask({head: '9.9', locked: null})")  # no such head
+            becomes("2.3", None)
+            chromium.click(160, 240)  # the first query's own cell
+            becomes("2.3", [0, 0])
+            chromium.key("ArrowRight")
+            becomes("2.4", [0, 0])
+            assert chromium.run("!document.querySelector('iframe').contentDocument"), (
+                "the frame's page is out of the notebook's reach, and the notebook out of its"
+            )
+            # A stranger's message has another source than the frame's parent.
+            chromium.run(
+                "new Promise((then) => {const f = document.createElement('iframe');"
+                "f.srcdoc = '<script>parent.frames[0].postMessage({headlight:{head:`0.0`}},`*`)"
+                "<\\/script>'; f.onload = () => setTimeout(then, 300);"
+                "document.body.append(f);})"
+            )
+            becomes("2.4", [0, 0])
+            assert not chromium.faults, chromium.faults
+    finally:
+        chromium.close()

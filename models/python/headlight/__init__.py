@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from .averaging import Averages, average
 from .comparing import compare
@@ -42,20 +42,22 @@ from .engine import Live, live
 from .errors import HeadlightError
 from .explaining import attribute, patch
 from .figure import Figure
-from .head_names import placed_head, spelled_heads
+from .head_names import spelled_heads
 from .measures import Attribution, PatchMap
+from .named_arrays import NamedArray
 from .option_kinds import names_what_is_near, whole
-from .option_table import CorpusOptions, FigureOptions, HeadsOptions, ShowOptions, TraceOptions
+from .option_table import CorpusOptions, HeadsOptions, TraceOptions
 from .over_texts import Corpus
 from .program import spelled
 from .recorded import READ, RECORDED
-from .results import drawn, read_answer
+from .results import Result, drawn, read_answer
 from .shares import in_shares, over_all
-from .sources import Source, is_workspace, open_source
+from .showing import figure, show, view
+from .sources import open_source
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
-from .window import Window, is_notebook, open_window
+from .window import Window
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,7 +72,9 @@ __all__ = [
     "HeadTable",
     "HeadlightError",
     "Live",
+    "NamedArray",
     "PatchMap",
+    "Result",
     "Trace",
     "Window",
     "attribute",
@@ -83,129 +87,8 @@ __all__ = [
     "patch",
     "show",
     "trace",
+    "view",
 ]
-
-
-@names_what_is_near((*RECORDED, *READ))
-def show(
-    model: Any = None,
-    tokenizer: Any = None,
-    text: Any = None,
-    *,
-    view: str | None = None,
-    head: Any = None,
-    layer: Any = None,
-    block: bool | None = None,
-    inline: bool | None = None,
-    **options: Unpack[ShowOptions],
-) -> Figure | Window:
-    """Open the window, or in a notebook return a figure.
-
-    Parameters
-    ----------
-    model, tokenizer, text
-        The model and the text, in a form that the module lists. A workspace
-        ("saved.headlight.json") opens in the window.
-    view : str, optional
-        A view of the window: "head", "lines", "heads", …
-    head : tuple or str, optional
-        (layer, head), ("cross", layer, head) or "1.2"; also its number beside layer.
-    layer : int or str, optional
-        The layer of head: layer=1, head=2.
-    block : bool, optional
-        Return only when the window is closed; by default where Python is not interactive.
-    inline : bool, optional
-        Return a figure instead of the window; by default in notebooks.
-    **options
-        Further options of the program.
-
-    Returns
-    -------
-    Figure or Window
-        A figure's `.show()` opens the window.
-
-    Raises
-    ------
-    HeadlightError
-        The model, the text or an option is wrong, or the window does not open.
-
-    Examples
-    --------
-    >>> headlight.show("stories", text="Lily had a red ball.", head=(1, 2))
-    """
-    if is_workspace(model):
-        return open_window(
-            Source([os.fspath(model)]), view, placed_head(head, layer), options, block
-        )
-    source = open_source(model, tokenizer, text, options)
-    if is_notebook() if inline is None else inline:
-        return Figure(source, view, head, "html", {"layer": layer, **options})
-    if head is not None or layer is None:
-        return open_window(source, view, placed_head(head, layer), options, block)
-    raise HeadlightError(
-        f"The window opens on a head; give head=0 beside layer={layer}, or leave layer out."
-    )
-
-
-@names_what_is_near((*RECORDED, *READ))
-def figure(
-    model: Any = None,
-    tokenizer: Any = None,
-    text: Any = None,
-    *,
-    view: str | None = None,
-    head: Any = None,
-    layer: Any = None,
-    format: Literal["html", "png", "svg"] = "html",
-    figsize: tuple[float, float] | None = None,
-    ax: Any = None,
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Draw a view.
-
-    Parameters
-    ----------
-    model, tokenizer, text
-        The model and the text, in a form that the module lists.
-    view : str, optional
-        "heads" (all, by default), "head" (by default where head is given), "lines", "graph",
-        "compare", "text"; with an encoder and a decoder "alignment"; of models that the program
-        runs itself "steps", "delta", "lens", "model", "positions", "patch", "influence", "origins",
-        "circuits", "corpus", "learn".
-    head : tuple or str, optional
-        (layer, head), ("cross", layer, head) or "1.2"; also its number beside layer.
-    layer : int or str, optional
-        The layer of head: layer=1, head=2; or alone, of a mean over its heads.
-    format : str
-        What notebooks show: "html", an interactive page beside a PNG for where pages are not
-        shown, or "png" or "svg". Views without a page, and figures whose size or look is given,
-        are shown as the picture.
-    figsize : tuple of float, optional
-        Width and height in inches, instead of width_mm= and height_mm=.
-    ax : matplotlib.axes.Axes, optional
-        Draw into it too.
-    **options
-        Further options of the program.
-
-    Returns
-    -------
-    Figure
-        Shown inline by notebooks; `.save(path)` writes it or its numbers.
-
-    Raises
-    ------
-    HeadlightError
-        The view cannot be drawn of this model, text and options.
-
-    Examples
-    --------
-    >>> headlight.figure("stories", text="Lily had a red ball.", head=(1, 2)).save("head.pdf")
-    """
-    source = open_source(model, tokenizer, text, options)
-    drawn = Figure(source, view, head, format, {"layer": layer, "figsize": figsize, **options})
-    if ax is not None:
-        drawn.draw(ax)
-    return drawn
 
 
 @names_what_is_near((*RECORDED, *READ))

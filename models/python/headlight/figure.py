@@ -176,6 +176,16 @@ class Figure:
         return self._drawn[format]
 
     @property
+    def view(self) -> str:
+        """The view that it shows."""
+        return self._view
+
+    @property
+    def head(self) -> str | None:
+        """The head that it shows, "1.2", where it is one's."""
+        return None if self._head is None else ".".join(head_parts(self._head))
+
+    @property
     def svg(self) -> str:
         """The picture as SVG."""
         return self.data("svg").decode()
@@ -209,8 +219,8 @@ class Figure:
         transparent: bool | None = None,
         bbox_inches: Literal["tight"] | None = None,
     ) -> Path:
-        """Write it as matplotlib's users do: `save` with pixels per inch of a PNG, and with no
-        white behind it. There is never a margin to cut off, which bbox_inches asks for."""
+        """Write it as matplotlib's users do: `save` with the pixels per inch of a PNG, and
+        transparent. There is no margin for bbox_inches="tight" to cut off."""
         if bbox_inches not in (None, "tight"):
             raise HeadlightError(
                 f'bbox_inches is "tight" or None, not {bbox_inches!r}; width_mm= and height_mm= '

@@ -29,7 +29,7 @@ def head_parts(head: Any) -> list[str]:
 
 
 def placed_head(head: Any, layer: Any = None) -> Any:
-    """The head of layer=1, head=2; a head that names its layer stays as it is."""
+    """The head of layer=1, head=2; a head that names its layer is kept as given."""
     if layer is None or head is None:
         return head
     if not hasattr(head, "__index__") and not (isinstance(head, str) and head.isdigit()):

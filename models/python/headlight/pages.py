@@ -9,11 +9,15 @@ HEIGHTS = {"head": 640, "compare": 640, "delta": 640, "positions": 640}
 HEIGHT = 740  # pixels, of views with a list or a panel below
 
 
+def height_of(view: str) -> int:
+    return HEIGHTS.get(view, HEIGHT)
+
+
 def framed(page: str, view: str) -> str:
     """The page in an iframe. Without allow-same-origin its scripts see neither the notebook nor its
     cookies."""
     return (
         f'<iframe title="Headlight: {html.escape(view)}" sandbox="allow-scripts allow-downloads" '
-        f'style="width: 100%; height: {HEIGHTS.get(view, HEIGHT)}px; border: 0" '
+        f'style="width: 100%; height: {height_of(view)}px; border: 0" '
         f'srcdoc="{html.escape(page)}"></iframe>'
     )
