@@ -14,6 +14,7 @@ const page = {
   lock: null, // k −1: the strongest key of the row
   asked: 0,
   parts: [],
+  figureViews: [], // views as the program drew them
   thumbs: {}, // thumbs: by their size in pixels
 };
 

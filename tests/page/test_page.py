@@ -6,6 +6,7 @@ test_page.py [WORD…] runs the checks whose names contain one of the words, or 
 import shutil
 import sys
 
+import check_figures
 import check_head
 import check_looks
 import check_program
@@ -15,7 +16,7 @@ import steps
 from browser import PROGRAM, Browser
 
 # Each adds its checks to steps.CHECKS.
-PARTS = (check_whole, check_program, check_head, check_views, check_looks)
+PARTS = (check_whole, check_program, check_figures, check_head, check_views, check_looks)
 
 
 def main(words):

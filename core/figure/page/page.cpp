@@ -131,23 +131,14 @@ double said_error(float error) {
     return std::ceil(double(error) * places) / places;
 }
 
-Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag* cancel) {
+/// Adds the run's patterns and what it predicts.
+Status add_run(const PageContents& w, Json& out, ThreadPool& pool, const CancelFlag* cancel) {
     const Trace& trace = *w.trace;
     const int steps = steps_of(trace);
     TRY(PackedBlocks blocks, packed_blocks(trace, steps, pool, cancel));
-    Json out{{"format", "headlight-page"},
-             {"version", 1},
-             {"title", w.title},
-             {"model", model_text(trace)},
-             {"program", "Headlight " HEADLIGHT_VERSION},
-             {"view", w.view},
-             {"block", w.block},
-             {"head", w.head},
-             {"locked", w.locked},
-             {"theme", "light"},
-             {"blocks", std::move(blocks.list)},
-             {"sequences", sequences_of(trace)},
-             {"maps", color_maps()}};
+    out["model"] = model_text(trace);
+    out["blocks"] = std::move(blocks.list);
+    out["sequences"] = sequences_of(trace);
     if (w.lens) out["lens"] = lens_of(trace, *w.lens);
     if (Json next = next_of(trace, pool); !next.empty()) out["next"] = std::move(next);
     if (w.other) {
@@ -156,6 +147,24 @@ Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag
         out["compare"] = {{"a", w.name}, {"b", w.other_name}, {"blocks_b", std::move(others.list)}};
     }
     out["error"] = said_error(blocks.error);
+    return success();
+}
+
+Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag* cancel) {
+    Json out{{"format", "headlight-page"},
+             {"version", 1},
+             {"title", w.title},
+             {"model", ""},
+             {"program", "Headlight " HEADLIGHT_VERSION},
+             {"view", w.view},
+             {"block", w.block},
+             {"head", w.head},
+             {"locked", w.locked},
+             {"theme", "light"},
+             {"blocks", Json::array()},
+             {"maps", color_maps()}};
+    if (w.trace) TRY_STATUS(add_run(w, out, pool, cancel));
+    for (const PageFigure& figure : w.figures) out["figures"].push_back(packed_figure(figure));
     return out;
 }
 
@@ -179,8 +188,9 @@ std::string filled(std::string_view text, const std::vector<std::pair<std::strin
 }  // namespace
 
 Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, const CancelFlag* cancel) {
-    HEADLIGHT_CHECK(contents.trace && (!contents.other || contents.other->config().blocks() ==
-                                                              contents.trace->config().blocks()));
+    HEADLIGHT_CHECK(contents.trace || (!contents.figures.empty() && !contents.other && !contents.lens));
+    HEADLIGHT_CHECK(!contents.other ||
+                    contents.other->config().blocks() == contents.trace->config().blocks());
     return guarded([&]() -> Result<std::string> {
         TRY(const Json data, page_data(contents, pool, cancel));
         const std::string style(embedded_file("assets/page/page.css")), code = script();
@@ -190,6 +200,9 @@ Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, co
                          hash_source(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
              {"title", escaped(contents.title)},
              {"style", style},
+             {"body", contents.report.empty()
+                          ? ""
+                          : "<section id=\"report\" class=\"report\">" + contents.report + "</section>"},
              {"data", in_script(data)},
              {"script", code}});
     });

@@ -1,35 +1,16 @@
 #include "figure/page/page_blocks.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "base/base64.h"
 #include "base/cast.h"
+#include "figure/page/packed.h"
 #include "model/heads.h"
 
 namespace headlight {
 
 namespace {
-
-/// Compresses bytes as a browser's DecompressionStream("deflate-raw") reads them.
-std::string deflated(std::string_view bytes) {
-    constexpr int kRaw = -15, kLevel = 6, kMemory = 8;
-    z_stream stream{};
-    HEADLIGHT_CHECK(deflateInit2(&stream, kLevel, Z_DEFLATED, kRaw, kMemory, Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string out(deflateBound(&stream, uLong(bytes.size())), '\0');
-    stream.next_in = reinterpret_cast<z_const Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = narrow<uInt>(bytes.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = narrow<uInt>(out.size());
-    const int status = deflate(&stream, Z_FINISH);
-    out.resize(stream.total_out);
-    deflateEnd(&stream);
-    HEADLIGHT_CHECK(status == Z_STREAM_END);
-    return out;
-}
 
 /// Holds the weights of a block's heads, rows one after another, of each row the stored keys.
 struct Weights {
@@ -113,7 +94,7 @@ PackedBlock packed_block(const Trace& trace, int block, int steps) {
                 {"encoding", "u16"},
                 {"scale", std::move(scales)},
                 {"rows", weights.lower ? "lower" : "full"},
-                {"data", to_base64(deflated(bytes))},
+                {"data", packed(bytes)},
                 {"hidden", hidden_cells(trace, block, weights)},
                 {"max", largest}};
     return out;
