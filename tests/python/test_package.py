@@ -23,6 +23,7 @@ import given_mistakes
 import given_models
 import given_names
 import given_notebooks
+import given_panels
 import given_processes
 import given_prompts
 import given_results
@@ -40,6 +41,7 @@ SUBJECTS = [
     given_models,
     given_architectures,
     given_wrappers,
+    given_panels,
     given_processes,
     given_prompts,
     given_results,

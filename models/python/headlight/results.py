@@ -45,6 +45,7 @@ class Result:
     """The base of results."""
 
     said: dict[str, Any]
+    axes: tuple[str, str] = ("", "")  # of the first array: what its rows and its columns are
     _draw: Draw | None = None
 
     def arrays(self) -> dict[str, NamedArray]:
