@@ -19,6 +19,7 @@ warnings.filterwarnings("ignore")
 import given_architectures
 import given_arrays
 import given_corpora
+import given_dropins
 import given_mistakes
 import given_models
 import given_names
@@ -35,6 +36,7 @@ SUBJECTS = [
     surroundings,
     given_arrays,
     given_corpora,
+    given_dropins,
     given_mistakes,
     given_names,
     given_notebooks,

@@ -252,6 +252,10 @@ class Figure:
             self._source, self._view, self._head, self._format, {**self._options, **options}
         )
 
+    def of_head(self, head: Any) -> Figure:
+        """The pattern of one head, (1, 2) or "1.2", of the same."""
+        return Figure(self._source, "head", head, self._format, {})
+
     def show(self, block: bool | None = None) -> Window:
         """Open the window on the same; see headlight.show."""
         return open_window(self._source, self._view, self._head, beginning(self._options), block)

@@ -124,7 +124,7 @@ def panel(
     Parameters
     ----------
     cells : list of list
-        Rows of cells: figures of one head, whose weights are drawn anew with the panel's font;
+        Rows of cells: figures of one head, whose weights are drawn again with the panel's font;
         figures of other views, as the program draws them; results and arrays [row, column]; None
         leaves a place empty.
     shared_bar : bool

@@ -246,7 +246,7 @@ class Layout:
             )
 
     def _ticks(self, most: float, both: bool, high: float) -> list[tuple[float, str]]:
-        """Round numbers with what stands beside them, as many as a bar has room for."""
+        """Round numbers that a bar has room for, and their labels."""
         if not most:
             return []
         room = high / (1.5 * self.small) / (2 if both else 1)
