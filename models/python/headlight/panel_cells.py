@@ -101,7 +101,7 @@ def grid_of(cells: Any) -> list[list[Cell | None]]:
     return [[cell_of(held) for held in (*row, *[None] * (wide - len(row)))] for row in rows]
 
 
-def nested(svg: str, at: int, x: float, y: float, wide: float, high: float) -> str:
+def nested(svg: str, at: str, x: float, y: float, wide: float, high: float) -> str:
     """The program's SVG inside another: names of its own, so that two do not share glyphs."""
     inner = svg[svg.index("<svg") :]
     inner = NAME.sub(lambda found: f"{found[1]}c{at}-{found[2]}", inner)

@@ -246,7 +246,7 @@ class Layout:
             )
 
     def _ticks(self, most: float, both: bool, high: float) -> list[tuple[float, str]]:
-        """Round numbers that a bar has room for, and their labels."""
+        """Round numbers that fit beside a bar, and their labels."""
         if not most:
             return []
         room = high / (1.5 * self.small) / (2 if both else 1)
