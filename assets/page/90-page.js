@@ -185,6 +185,7 @@ function followSize() {
   let [wide, high, narrow] = [0, 0, isNarrow()];
   let ratio = window.devicePixelRatio;
   const fit = () => {
+    if (!innerWidth || !innerHeight) return; // hidden
     if (wide === innerWidth && high === innerHeight && ratio === devicePixelRatio) return;
     [wide, high, ratio] = [innerWidth, innerHeight, devicePixelRatio];
     hideCard();
@@ -195,6 +196,7 @@ function followSize() {
     } else tell('showSize');
   };
   [wide, high] = [innerWidth, innerHeight];
+  placeTools(); // a frame may have got its width since the tools were made
   addEventListener('resize', fit);
 }
 
@@ -227,8 +229,14 @@ async function openFirst(data) {
   page.rest = { q: last, k: -1 };
 }
 
+/** Waits until the page has a size: a frame of a notebook is laid out later, or hidden. */
+async function waitForSize() {
+  while (!innerWidth || !innerHeight) await new Promise((then) => setTimeout(then, 30));
+}
+
 async function start() {
   const data = readData();
+  await waitForSize();
   page.data = data;
   page.blocks = data.blocks.map((spec) => new Block(spec, data.sequences));
   page.blocksB = ((data.compare && data.compare.blocks_b) || []).map(

@@ -218,3 +218,33 @@ def a_page_in_a_widget_says_and_takes_the_head_and_the_lock():
             assert not chromium.faults, chromium.faults
     finally:
         chromium.close()
+
+
+def a_page_waits_until_its_frame_has_a_size():
+    tests = Path(__file__).resolve().parents[1]
+    sys.path.insert(0, str(tests / "page"))
+    import browser
+
+    if browser.PROGRAM is None:
+        return skipped("Chromium is not installed here")
+    page = html.escape(headlight.figure("stories", text=TEXT, head=(1, 2)).html)
+    chromium = browser.Browser(900, 700)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            host = Path(folder) / "host.html"
+            host.write_text(
+                "<!doctype html><script>let told = 0; onmessage = () => { told += 1; };</script>"
+                '<iframe sandbox="allow-scripts" style="border: 0; width: 0; height: 0" '
+                f'srcdoc="{page}"></iframe>',
+                encoding="utf-8",
+            )
+            chromium.open(host, wait=False)
+            time.sleep(1.5)
+            assert chromium.run("told") == 0, "there is nothing to draw in yet"
+            chromium.run("document.querySelector('iframe').style = 'width: 800px; height: 600px'")
+            until = time.monotonic() + 20
+            while not chromium.run("told") and time.monotonic() < until:
+                time.sleep(0.1)
+            assert chromium.run("told") and not chromium.faults, chromium.faults
+    finally:
+        chromium.close()

@@ -9,9 +9,14 @@ DATA = re.compile(r'id="headlight">(.*?)</script>', re.S)  # of a page, in JSON
 LARGEST = 15_000_000  # characters of a page; notebooks keep every one in their file
 HEIGHTS = {"head": 640, "compare": 640, "delta": 640, "positions": 640}
 HEIGHT = 740  # pixels, of views with a list or a panel below
+BLOCK = '"query_tokens":'  # once in the data of each layer
 
 
-def height_of(view: str) -> int:
+def height_of(view: str, page: str) -> int:
+    """Pixels in which a view is seen without scrolling, where that is not too much: all heads of a
+    few layers need less."""
+    if view == "heads":
+        return min(HEIGHT, max(440, 260 + 100 * page.count(BLOCK)))
     return HEIGHTS.get(view, HEIGHT)
 
 
@@ -20,6 +25,6 @@ def framed(page: str, view: str) -> str:
     cookies."""
     return (
         f'<iframe title="Headlight: {html.escape(view)}" sandbox="allow-scripts allow-downloads" '
-        f'style="width: 100%; height: {height_of(view)}px; border: 0" '
+        f'style="width: 100%; height: {height_of(view, page)}px; border: 0" '
         f'srcdoc="{html.escape(page)}"></iframe>'
     )

@@ -63,7 +63,7 @@ def _widget_class() -> type:
             first = figure.head or next(iter(self._blocks)) + ".0"
             super().__init__(
                 page=page,
-                height=height_of(figure.view),
+                height=height_of(figure.view, page),
                 shown={"head": spelled_head(first), "locked": None},
             )
             self.figure = figure
