@@ -42,6 +42,7 @@ function showView(key) {
   tell('showSize');
   tell('showHead');
   tell('showCell');
+  if (page.whenShown) page.whenShown(key);
 }
 
 function showWhere() {
@@ -184,6 +185,7 @@ function followSize() {
 
 function promise(data) {
   const parts = ['One file. Nothing is loaded, nothing is sent.'];
+  if (data.live) return `${parts[0]} ${data.live.weights}`;
   const exact = data.error === 0;
   if (data.error !== undefined)
     parts.push(exact ? 'Weights are exact.' : `Weights are accurate to ${data.error}.`);
@@ -223,6 +225,7 @@ async function start() {
   showView(availableViews().some((view) => view.key === data.view) ? data.view : 'head');
   followSize();
   followPrinting();
+  if (data.live) startTyping(data); // of assets/live, in pages that compute
   document.addEventListener('keydown', onKey);
   document.documentElement.dataset.ready = '';
 }

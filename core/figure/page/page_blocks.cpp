@@ -1,62 +1,20 @@
 #include "figure/page/page_blocks.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/base64.h"
 #include "base/cast.h"
-#include "model/heads.h"
+#include "figure/page/deflated.h"
+#include "figure/page/page_data.h"
 
 namespace headlight {
 
 namespace {
 
-/// Compresses bytes as a browser's DecompressionStream("deflate-raw") reads them.
-std::string deflated(std::string_view bytes) {
-    constexpr int kRaw = -15, kLevel = 6, kMemory = 8;
-    z_stream stream{};
-    HEADLIGHT_CHECK(deflateInit2(&stream, kLevel, Z_DEFLATED, kRaw, kMemory, Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string out(deflateBound(&stream, uLong(bytes.size())), '\0');
-    stream.next_in = reinterpret_cast<z_const Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = narrow<uInt>(bytes.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = narrow<uInt>(out.size());
-    const int status = deflate(&stream, Z_FINISH);
-    out.resize(stream.total_out);
-    deflateEnd(&stream);
-    HEADLIGHT_CHECK(status == Z_STREAM_END);
-    return out;
-}
-
-/// Holds the weights of a block's heads, rows one after another, of each row the stored keys.
-struct Weights {
-    std::vector<Matrix> patterns;
-    bool lower;  // keys up to the query alone: all later ones are 0
-
-    Weights(const Trace& trace, int block) {
-        for (int head = 0; head < trace.config().heads(block); ++head)
-            patterns.push_back(trace.pattern(block, head));
-        const Index queries = trace.query_count(block);
-        lower = queries == trace.key_count(block) &&
-                std::all_of(patterns.begin(), patterns.end(), [&](const Matrix& p) {
-                    for (Index q = 0; q < queries; ++q)
-                        if (!p.row(q).tail(queries - q - 1).isZero(0)) return false;
-                    return true;
-                });
-    }
-    Index stored(Index query) const { return lower ? query + 1 : patterns[0].cols(); }
-    template <class Use>
-    void each(const Matrix& pattern, const Use& use) const {
-        for (Index q = 0; q < pattern.rows(); ++q)
-            for (Index k = 0; k < stored(q); ++k) use(pattern(q, k));
-    }
-};
-
 /// Rounds weights to 16 bits, a scale for each head. All low bytes come first: they compress better apart.
-std::string in_steps(const Weights& weights, int steps, bool is_signed, Json& scales, float& error) {
+std::string in_steps(const BlockWeights& weights, int steps, bool is_signed, Json& scales, float& error) {
     constexpr float kSigned = 32767, kUnsigned = 65535;
     std::string low, high;
     for (const Matrix& pattern : weights.patterns) {
@@ -73,49 +31,17 @@ std::string in_steps(const Weights& weights, int steps, bool is_signed, Json& sc
     return low + high;
 }
 
-/// Lists the stored cells that the block's mask hides: [query, first key, last key].
-Json hidden_cells(const Trace& trace, int block, const Weights& weights) {
-    Json out = Json::array();
-    const AttentionRule& rule = trace.rule(block);
-    if (rule.is_recorded()) return out;
-    for (int q = 0; q < trace.query_count(block); ++q)
-        for (int k = 0; k < narrow<int>(weights.stored(q)); ++k) {
-            if (rule.mask.allowed(q, k)) continue;
-            const int first = k;
-            while (k + 1 < narrow<int>(weights.stored(q)) && !rule.mask.allowed(q, k + 1)) ++k;
-            out.push_back({q, first, k});
-        }
-    return out;
-}
-
-int sequence_of(const Trace& trace, const Sequence& sequence) {
-    return narrow<int>(&sequence - trace.request.inputs.data());
-}
-
 }  // namespace
 
 PackedBlock packed_block(const Trace& trace, int block, int steps) {
-    const Weights weights(trace, block);
-    const bool is_signed = trace.is_mixing(block);
+    const BlockWeights weights(trace, block);
     PackedBlock out;
     Json scales = Json::array();
-    const std::string bytes = in_steps(weights, steps, is_signed, scales, out.error);
-    float largest = 0;
-    for (const Matrix& pattern : weights.patterns) largest = std::max(largest, pattern.cwiseAbs().maxCoeff());
-    out.json = {{"label", block_path(trace.config(), block)},
-                {"kind", is_signed ? "mixing" : "softmax"},
-                {"heads", weights.patterns.size()},
-                {"queries", trace.query_count(block)},
-                {"keys", trace.key_count(block)},
-                {"query_tokens", sequence_of(trace, trace.queries(block))},
-                {"key_tokens", sequence_of(trace, trace.keys(block))},
-                {"sink", !trace.rule(block).sinks.empty()},
-                {"encoding", "u16"},
-                {"scale", std::move(scales)},
-                {"rows", weights.lower ? "lower" : "full"},
-                {"data", to_base64(deflated(bytes))},
-                {"hidden", hidden_cells(trace, block, weights)},
-                {"max", largest}};
+    const std::string bytes = in_steps(weights, steps, trace.is_mixing(block), scales, out.error);
+    out.json = block_facts(trace, block, weights);
+    out.json["encoding"] = "u16";
+    out.json["scale"] = std::move(scales);
+    out.json["data"] = to_base64(deflated(bytes));
     return out;
 }
 
