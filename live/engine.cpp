@@ -44,7 +44,7 @@ Json blocks_of(const Trace& trace, std::vector<float>& out) {
     Json blocks = Json::array();
     out.clear();
     for (int b = 0; b < trace.config().blocks(); ++b) {
-        const BlockWeights weights(trace, b);
+        const PagePatterns weights(trace, b);
         Json facts = block_facts(trace, b, weights);
         facts["encoding"] = "f32";
         facts["first"] = out.size();

@@ -19,8 +19,8 @@ function startTyping(data) {
     'aria-describedby': 'said',
   });
   field.value = data.live.text;
-  const said = make('p', { class: 'said dim', id: 'said', role: 'status' });
-  title.after(field, said);
+  const said = make('p', { class: 'status', id: 'said', role: 'status' });
+  title.after(field, make('div', { class: 'under' }, [byId('where'), said]));
   Object.assign(typing, { field, said, shown: field.value });
   field.addEventListener('input', () => {
     fitField();
@@ -28,14 +28,14 @@ function startTyping(data) {
   });
   field.addEventListener('keydown', keyInField);
   page.pick = (token) => {
-    field.value += token;
+    field.setRangeText(token, field.value.length, field.value.length, 'end');
     field.dispatchEvent(new Event('input'));
   };
   page.whenShown = askAgain;
   addEventListener('resize', fitField);
   fitField();
-  field.focus({ preventScroll: true });
   field.setSelectionRange(field.value.length, field.value.length);
+  if (!matchMedia('(pointer: coarse)').matches) field.focus({ preventScroll: true }); // opens no keyboard
   say('Opening the model …');
   startWorker(data.live.files);
 }
@@ -125,7 +125,7 @@ function showRun({ blocks, sequences, next, lens, left_out: left, weights, took 
   document.title = oneLine(text);
   byId('title').textContent = oneLine(text);
   byId('main').classList.remove('before');
-  say(left ? `The last ${left} tokens are left out: the model reads ${shownBlock().queries}.` : '');
+  say(left ? `The last ${left} tokens are left out: the model reads ${sequences[0].tokens.length}.` : '');
   showView(page.table ? 'table' : page.view);
 }
 

@@ -10,8 +10,8 @@
 #include "base/embedded.h"
 #include "base/markup.h"
 #include "figure/colormap.h"
-#include "figure/page/deflated.h"
 #include "figure/page/page_blocks.h"
+#include "figure/page/packed.h"
 #include "figure/page/page_data.h"
 
 namespace headlight {
@@ -147,11 +147,11 @@ std::string filled(std::string_view text, const std::vector<std::pair<std::strin
 /// Holds what differs between pages.
 struct PageText {
     Json data;
-    std::string code, may_run, more;  // may_run: of the policy; more: elements
+    std::string code, style, may_run, more;  // may_run: of the policy; more: elements
 };
 
 std::string page_of(const PageContents& contents, const PageText& text) {
-    const std::string style(embedded_file("assets/page/page.css"));
+    const std::string style = std::string(embedded_file("assets/page/page.css")) + text.style;
     return filled(embedded_file("assets/page/page.html"),
                   {{"csp", "default-src 'none'; script-src " + hash_source(text.code) + text.may_run +
                                "; style-src " + hash_source(style) +
@@ -184,7 +184,7 @@ Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, co
                                                               contents.trace->config().blocks()));
     return guarded([&]() -> Result<std::string> {
         TRY(Json data, page_data(contents, pool, cancel));
-        return page_of(contents, {std::move(data), script({"assets/page/"}), "", ""});
+        return page_of(contents, {std::move(data), script({"assets/page/"}), "", "", ""});
     });
 }
 
@@ -195,10 +195,10 @@ Result<std::string> live_page_html(const PageContents& contents, const LiveModel
         TRY(Json data, page_data(contents, pool, cancel));
         std::string files;
         data["live"] = live_facts(model, files);
-        const std::string more = held("model", to_base64(deflated(files))) +
+        const std::string more = held("model", packed(files)) +
                                  held("engine", to_base64(embedded_file("assets/live/engine.wasm.deflate")));
         return page_of(contents, {std::move(data), script({"assets/page/", "assets/live/"}),
-                                  " 'wasm-unsafe-eval'; worker-src blob:", more});
+                                  std::string(embedded_file("assets/live/live.css")), " 'wasm-unsafe-eval'; worker-src blob:", more});
     });
 }
 

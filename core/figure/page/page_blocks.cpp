@@ -4,9 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/base64.h"
 #include "base/cast.h"
-#include "figure/page/deflated.h"
+#include "figure/page/packed.h"
 #include "figure/page/page_data.h"
 
 namespace headlight {
@@ -14,7 +13,7 @@ namespace headlight {
 namespace {
 
 /// Rounds weights to 16 bits, a scale for each head. All low bytes come first: they compress better apart.
-std::string in_steps(const BlockWeights& weights, int steps, bool is_signed, Json& scales, float& error) {
+std::string in_steps(const PagePatterns& weights, int steps, bool is_signed, Json& scales, float& error) {
     constexpr float kSigned = 32767, kUnsigned = 65535;
     std::string low, high;
     for (const Matrix& pattern : weights.patterns) {
@@ -34,14 +33,14 @@ std::string in_steps(const BlockWeights& weights, int steps, bool is_signed, Jso
 }  // namespace
 
 PackedBlock packed_block(const Trace& trace, int block, int steps) {
-    const BlockWeights weights(trace, block);
+    const PagePatterns weights(trace, block);
     PackedBlock out;
     Json scales = Json::array();
     const std::string bytes = in_steps(weights, steps, trace.is_mixing(block), scales, out.error);
     out.json = block_facts(trace, block, weights);
     out.json["encoding"] = "u16";
     out.json["scale"] = std::move(scales);
-    out.json["data"] = to_base64(deflated(bytes));
+    out.json["data"] = packed(bytes);
     return out;
 }
 

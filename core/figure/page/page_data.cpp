@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-BlockWeights::BlockWeights(const Trace& trace, int block) {
+PagePatterns::PagePatterns(const Trace& trace, int block) {
     for (int head = 0; head < trace.config().heads(block); ++head)
         patterns.push_back(trace.pattern(block, head));
     const Index queries = trace.query_count(block);
@@ -20,7 +20,7 @@ BlockWeights::BlockWeights(const Trace& trace, int block) {
             });
 }
 
-float BlockWeights::largest() const {
+float PagePatterns::largest() const {
     float out = 0;
     for (const Matrix& pattern : patterns) out = std::max(out, pattern.cwiseAbs().maxCoeff());
     return out;
@@ -29,7 +29,7 @@ float BlockWeights::largest() const {
 namespace {
 
 /// Lists the stored cells that the block's mask hides: [query, first key, last key].
-Json hidden_cells(const Trace& trace, int block, const BlockWeights& weights) {
+Json hidden_cells(const Trace& trace, int block, const PagePatterns& weights) {
     Json out = Json::array();
     const AttentionRule& rule = trace.rule(block);
     if (rule.is_recorded()) return out;
@@ -49,7 +49,7 @@ int sequence_of(const Trace& trace, const Sequence& sequence) {
 
 }  // namespace
 
-Json block_facts(const Trace& trace, int block, const BlockWeights& weights) {
+Json block_facts(const Trace& trace, int block, const PagePatterns& weights) {
     return {{"label", block_path(trace.config(), block)},
             {"kind", trace.is_mixing(block) ? "mixing" : "softmax"},
             {"heads", weights.patterns.size()},

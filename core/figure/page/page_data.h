@@ -8,11 +8,11 @@
 namespace headlight {
 
 /// Holds the weights of a block's heads, rows one after another, of each row the stored keys.
-struct BlockWeights {
+struct PagePatterns {
     std::vector<Matrix> patterns;
     bool lower;  // keys up to the query alone: all later ones are 0
 
-    BlockWeights(const Trace& trace, int block);
+    PagePatterns(const Trace& trace, int block);
     Index stored(Index query) const { return lower ? query + 1 : patterns[0].cols(); }
     float largest() const;
     template <class Use>
@@ -23,7 +23,7 @@ struct BlockWeights {
 };
 
 /// Describes a block as assets/page/10-data.js reads it, but for how its weights are stored.
-Json block_facts(const Trace& trace, int block, const BlockWeights& weights);
+Json block_facts(const Trace& trace, int block, const PagePatterns& weights);
 
 /// Returns "stories · GPT-2, 4 layers, 8 heads".
 std::string model_text(const Model& model);

@@ -1,13 +1,14 @@
-#include "figure/page/deflated.h"
+#include "figure/page/packed.h"
 
 #include <zlib.h>
 
+#include "base/base64.h"
 #include "base/cast.h"
 #include "base/check.h"
 
 namespace headlight {
 
-std::string deflated(std::string_view bytes) {
+std::string packed(std::string_view bytes) {
     constexpr int kRaw = -15, kLevel = 6, kMemory = 8;
     z_stream stream{};
     HEADLIGHT_CHECK(deflateInit2(&stream, kLevel, Z_DEFLATED, kRaw, kMemory, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -20,7 +21,7 @@ std::string deflated(std::string_view bytes) {
     out.resize(stream.total_out);
     deflateEnd(&stream);
     HEADLIGHT_CHECK(status == Z_STREAM_END);
-    return out;
+    return to_base64(out);
 }
 
 }  // namespace headlight
