@@ -1,4 +1,5 @@
-// Adds what the standard library of Debian 12's emscripten lacks of C++20. Included before the files that need it.
+// Adds what the standard library of Debian 12's emscripten lacks of C++20. Included before the files that
+// need it.
 #pragma once
 
 #include <algorithm>

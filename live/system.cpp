@@ -24,7 +24,9 @@ MemoryFiles& memory_files() {
     return files;
 }
 
-std::string display_path(const std::filesystem::path& path) { return shortened(path.filename().string(), 200); }
+std::string display_path(const std::filesystem::path& path) {
+    return shortened(path.filename().string(), 200);
+}
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
     const auto found = memory_files().find(path.string());
@@ -49,7 +51,9 @@ RgbImage resize(const RgbImage&, int, int, Resampling) {
 }
 
 /// Only core/model asks for templates, when a model opens; a page has no conversations.
-Result<ChatTemplates> read_chat_templates(const TokenizerFolder&) { return Error{"A page has no chat templates."}; }
+Result<ChatTemplates> read_chat_templates(const TokenizerFolder&) {
+    return Error{"A page has no chat templates."};
+}
 Result<ChatTemplates> gguf_chat_templates(const Gguf&, const std::string&) {
     return Error{"A page has no chat templates."};
 }

@@ -51,7 +51,8 @@ private:
 
 Status check_live(const Model& model) {
     if (model.config.can.read_image)
-        return Error{model.name + " reads pictures, and a page that computes reads text; choose another model."};
+        return Error{model.name +
+                     " reads pictures, and a page that computes reads text; choose another model."};
     return model.tokenizer ? success() : Status(model.tokenizer.error());
 }
 
@@ -59,7 +60,6 @@ Status check_live(const Model& model) {
 Result<std::shared_ptr<const Trace>> run_live(const std::shared_ptr<const Model>& model, const PageOptions& o,
                                               ThreadPool& pool) {
     TRY(ForwardRequest request, read_request(o.input, model, pool));
-    if (request.inputs[0].size() == 0) return Error{"--text is empty; give the text that the page opens with."};
     std::shared_ptr<const Trace> written;
     TRY(request, with_target(model, std::move(request), pool, written));
     return run_trace(model, std::move(request), pool);
@@ -81,9 +81,10 @@ Result<std::string> said_weights(const PageOptions& o, const LiveModel& live, co
     TRY(const auto exact, open_model(o.model));
     TRY(const auto whole, run_trace(exact, {rounded.request.inputs, {}}, pool));
     char text[160];
-    std::snprintf(text, sizeof text,
-                  "It computes with weights in 8 bits: on the first text attention is within %.1g of the model's.",
-                  double(largest_difference(rounded, *whole)));
+    std::snprintf(
+        text, sizeof text,
+        "It computes with weights in 8 bits: on the first text attention is within %.1g of the model's.",
+        double(largest_difference(rounded, *whole)));
     return std::string(text);
 }
 
@@ -92,8 +93,8 @@ Status choose_first_head(const PageOptions& o, PageContents& page) {
     TRY(page.block, o.layer.empty() ? Result<int>(0) : parse_block(c, o.layer));
     page.head = o.head;
     if (c.has_head({page.block, page.head})) return success();
-    return Error{"There is no head " + std::to_string(o.head) + " in that layer of " + page.trace->model->name +
-                 "; correct --head."};
+    return Error{"There is no head " + std::to_string(o.head) + " in that layer of " +
+                 page.trace->model->name + "; correct --head."};
 }
 
 Status write_page(const PageOptions& o, LiveModel& live, const std::shared_ptr<const Trace>& trace,
@@ -112,8 +113,9 @@ Status write_page(const PageOptions& o, LiveModel& live, const std::shared_ptr<c
     TRY(live.weights, said_weights(o, live, *trace, pool));
     TRY(const std::string html, live_page_html(page, live, pool));
     if (html.size() > kLargestPage)
-        return Error{"The page would have " + std::to_string(html.size() / 1'000'000) +
-                     " MB, more than the 12 MB that open quickly; choose a smaller model, 'stories' for example."};
+        return Error{
+            "The page would have " + std::to_string(html.size() / 1'000'000) +
+            " MB, more than the 12 MB that open quickly; choose a smaller model, 'stories' for example."};
     return write_file(o.output, html);
 }
 
@@ -138,9 +140,10 @@ Status run(const PageOptions& o) {
 std::function<Status()> declare_page(CLI::App& app) {
     auto o = std::make_shared<PageOptions>();
     o->input.typed.text = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
-    app.add_option("--live", o->model,
-                   "the model in the page: a Hugging Face folder with few weights, or the built-in 'stories', "
-                   "'translator' or 'formation'");
+    app.add_option(
+        "--live", o->model,
+        "the model in the page: a Hugging Face folder with few weights, or the built-in 'stories', "
+        "'translator' or 'formation'");
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
     app.add_option("--text", o->input.typed.text, "the text that the page opens with")->capture_default_str();
     app.add_option("--view", o->view, "the view that it opens on")

@@ -81,7 +81,8 @@ function ask() {
   }
   typing.busy = true;
   typing.waiting = false;
-  const question = { text: typing.field.value, lens: page.view === 'lens' };
+  const text = typing.field.value.replace(/[\ud800-\udfff]/gu, '\ufffd'); // halves of a character
+  const question = { text, lens: page.view === 'lens' };
   typing.asked = question;
   typing.worker.postMessage(question);
 }
@@ -94,7 +95,7 @@ function askAgain(view) {
 function takeAnswer(answer) {
   typing.busy = !!answer.ended;
   if (answer.context) {
-    say('');
+    say('Type: every head reads along.');
     if (typing.field.value !== typing.shown) ask();
     return;
   }

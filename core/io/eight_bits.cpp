@@ -12,9 +12,9 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kGroup = 64;       // weights that share a scale
-constexpr float kLargest = 127;      // code
-constexpr int64_t kFew = 1 << 12;    // weights that are not worth it
+constexpr int64_t kGroup = 64;     // weights that share a scale
+constexpr float kLargest = 127;    // code
+constexpr int64_t kFew = 1 << 12;  // weights that are not worth it
 constexpr const char* kScale = ":scale";
 
 struct Part {
@@ -29,7 +29,8 @@ std::string laid_out(const std::vector<Part>& parts) {
     nlohmann::ordered_json header;
     size_t end = 0;
     for (const Part& p : parts) {
-        header[p.name] = {{"dtype", p.dtype}, {"shape", p.shape}, {"data_offsets", {end, end + p.bytes.size()}}};
+        header[p.name] = {
+            {"dtype", p.dtype}, {"shape", p.shape}, {"data_offsets", {end, end + p.bytes.size()}}};
         end += p.bytes.size();
     }
     std::string text = json_text(header);

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 import check_head
+import check_live
 import check_looks
 import check_program
 import check_views
@@ -15,7 +16,7 @@ import steps
 from browser import PROGRAM, Browser
 
 # Each adds its checks to steps.CHECKS.
-PARTS = (check_whole, check_program, check_head, check_views, check_looks)
+PARTS = (check_whole, check_program, check_head, check_views, check_looks, check_live)
 
 
 def main(words):

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kSmall = 4'000'000;      // weights that stay as they are
-constexpr int64_t kLargest = 40'000'000;   // weights that fit no page even in eight bits
+constexpr int64_t kSmall = 4'000'000;     // weights that stay as they are
+constexpr int64_t kLargest = 40'000'000;  // weights that fit no page even in eight bits
 
 bool holds_weights(const LiveModel::File& file) { return file.name.ends_with(".safetensors"); }
 

@@ -10,8 +10,8 @@
 #include "base/embedded.h"
 #include "base/markup.h"
 #include "figure/colormap.h"
-#include "figure/page/page_blocks.h"
 #include "figure/page/packed.h"
+#include "figure/page/page_blocks.h"
 #include "figure/page/page_data.h"
 
 namespace headlight {
@@ -152,15 +152,15 @@ struct PageText {
 
 std::string page_of(const PageContents& contents, const PageText& text) {
     const std::string style = std::string(embedded_file("assets/page/page.css")) + text.style;
-    return filled(embedded_file("assets/page/page.html"),
-                  {{"csp", "default-src 'none'; script-src " + hash_source(text.code) + text.may_run +
-                               "; style-src " + hash_source(style) +
-                               "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
-                   {"title", escaped(contents.title)},
-                   {"style", style},
-                   {"data", in_script(text.data)},
-                   {"more", text.more},
-                   {"script", text.code}});
+    return filled(
+        embedded_file("assets/page/page.html"),
+        {{"csp", "default-src 'none'; script-src " + hash_source(text.code) + text.may_run + "; style-src " +
+                     hash_source(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
+         {"title", escaped(contents.title)},
+         {"style", style},
+         {"data", in_script(text.data)},
+         {"more", text.more},
+         {"script", text.code}});
 }
 
 /// Lays out files one after another, as assets/live reads them.
@@ -174,7 +174,8 @@ Json live_facts(const LiveModel& model, std::string& all) {
 }
 
 std::string held(const char* id, std::string_view base64) {
-    return "<script type=\"text/plain\" id=\"" + std::string(id) + "\">" + std::string(base64) + "</script>\n";
+    return "<script type=\"text/plain\" id=\"" + std::string(id) + "\">" + std::string(base64) +
+           "</script>\n";
 }
 
 }  // namespace
@@ -198,7 +199,8 @@ Result<std::string> live_page_html(const PageContents& contents, const LiveModel
         const std::string more = held("model", packed(files)) +
                                  held("engine", to_base64(embedded_file("assets/live/engine.wasm.deflate")));
         return page_of(contents, {std::move(data), script({"assets/page/", "assets/live/"}),
-                                  std::string(embedded_file("assets/live/live.css")), " 'wasm-unsafe-eval'; worker-src blob:", more});
+                                  std::string(embedded_file("assets/live/live.css")),
+                                  " 'wasm-unsafe-eval'; worker-src blob:", more});
     });
 }
 
