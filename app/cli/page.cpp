@@ -84,7 +84,7 @@ Result<std::string> said_weights(const PageOptions& o, const LiveModel& live, co
     std::snprintf(
         text, sizeof text,
         "It computes with weights in 8 bits: on the first text attention is within %.1g of the model's.",
-        double(largest_difference(rounded, *whole)));
+        said_error(largest_difference(rounded, *whole)));
     return std::string(text);
 }
 

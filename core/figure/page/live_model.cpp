@@ -35,8 +35,9 @@ Status check_size(const std::vector<HubFile>& files, const fs::path& folder) {
     int64_t bytes = 0;
     for (const HubFile& file : files) bytes += file.name.ends_with(".safetensors") ? file.size : 0;
     if (bytes == 0)
-        return Error{display_path(folder) +
-                     " holds no .safetensors; a page computes with such a folder, 'stories' for example."};
+        return Error{
+            display_path(folder) +
+            " holds no model.safetensors; a page computes with such a folder, 'stories' for example."};
     if (bytes <= kLargest) return success();
     return Error{display_path(folder) + " has " + short_bytes(bytes) +
                  " of weights, too many for a page; choose a smaller model, 'stories' for example."};

@@ -1,7 +1,6 @@
 #include "figure/page/page.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/base64.h"
@@ -90,13 +89,6 @@ Result<PackedBlocks> packed_blocks(const Trace& trace, int steps, ThreadPool& po
         out.error = std::max(out.error, block.error);
     }
     return out;
-}
-
-/// Rounds an error up to one digit, as the page says it.
-double said_error(float error) {
-    if (error <= 0) return 0;
-    const double places = std::pow(10, -std::floor(std::log10(double(error))));
-    return std::ceil(double(error) * places) / places;
 }
 
 Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag* cancel) {

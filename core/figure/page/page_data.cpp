@@ -77,6 +77,12 @@ Json sequences_of(const Trace& trace) {
     return out;
 }
 
+double said_error(float error) {
+    if (error <= 0) return 0;
+    const double places = std::pow(10, -std::floor(std::log10(double(error))));
+    return std::ceil(double(error) * places) / places;
+}
+
 Json lens_of(const Trace& trace, const Lens& lens) {
     Json after = Json::array(), layers = Json::array();
     for (int i = 0; !lens.top.empty() && i < isize(lens.top[0]); ++i) after.push_back(lens.first + i);

@@ -33,6 +33,9 @@ Json sequences_of(const Trace& trace);
 Json next_of(const Trace& trace, ThreadPool& pool);
 Json lens_of(const Trace& trace, const Lens& lens);
 
+/// Rounds an error up to one digit, as a page says it.
+double said_error(float error);
+
 /// Adds what a translator writes for the text that it reads; keeps the pass that wrote it, which the next may
 /// continue.
 Result<ForwardRequest> with_target(const std::shared_ptr<const Model>& model, ForwardRequest request,
