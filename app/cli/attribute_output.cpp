@@ -102,7 +102,7 @@ std::string influence_json(const AttributeOptions& o, const Trace& trace, const 
     add_completeness(found, method_of(o), root);
     add_scores(trace, parts, root);
     if (!found.left_out.empty()) add_left_out(found, parts, root);
-    return json_text(root, 2) + "\n";
+    return json_answer(root);
 }
 
 std::vector<NumberTable> influence_tables(const Trace& trace, const std::vector<ScoredPart>& parts,
@@ -180,7 +180,7 @@ Status say_rows(const AttributeOptions& o, const Trace& trace, const Matrix& row
     if (!o.output.empty()) return write_numbers(o.output, tables);
     root["tokens"] = labels;
     root["matrix"] = json_rows(rows);
-    return o.json ? print_json(json_text(root, 2) + "\n") : print(as_tsv(tables.front()));
+    return o.json ? print_json(json_answer(root)) : print(as_tsv(tables.front()));
 }
 
 }  // namespace

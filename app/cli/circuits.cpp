@@ -107,7 +107,7 @@ Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) 
         root["composition"] = {{"random", composed.random},
                                {"reads", composed_json(c, composed, at, true)},
                                {"is_read_by", composed_json(c, composed, at, false)}};
-        return json_text(root, 2) + "\n";
+        return json_answer(root);
     };
     if (!found.qk.refusal.empty() && !found.ov.refusal.empty() && !o.json) return Error{found.qk.refusal};
     if (!o.json && !o.input.quiet)
@@ -156,7 +156,7 @@ Status run_scores(const CircuitsOptions& o, const Model& model, ThreadPool& pool
             row.update(scores_json(heads[i]));
             root["heads"].push_back(std::move(row));
         }
-        return json_text(root, 2) + "\n";
+        return json_answer(root);
     };
     return write_or_print(o, {scores_table(c, heads)}, json, [&] { return scores_csv(c, heads); });
 }
@@ -174,7 +174,7 @@ Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool&
                                      {"reads", head_path(c, c.head_at(p.reader))},
                                      {"writes", head_path(c, c.head_at(p.writer))},
                                      {"value", p.value}});
-        return json_text(root, 2) + "\n";
+        return json_answer(root);
     };
     const auto csv = [&] {
         std::string out = "kind,reads,writes,value\n";

@@ -65,8 +65,8 @@ constexpr Verb kVerbs[] = {
      declare_compare},
     {"quantization",
      "compare a model in two encodings: what the encoding of each matrix costs the prediction",
-     "headlight quantization --model small.gguf --exact FOLDER --text 'The cat sat on the mat.'\n"
-     "headlight quantization --model small.gguf --exact FOLDER --text 'The cat sat on the mat.' "
+     "headlight quantization --model small.gguf --model-b FOLDER --text 'The cat sat on the mat.'\n"
+     "headlight quantization --model small.gguf --model-b FOLDER --text 'The cat sat on the mat.' "
      "--metric 'log p' --json",
      declare_quantization},
     {"patch", "activation patching: how much of a clean run's answer each activation restores",
@@ -114,7 +114,7 @@ constexpr Verb kVerbs[] = {
      "headlight circuits --model FOLDER -o scores.csv\n"
      "headlight circuits --composition --pairs 10",
      declare_circuits},
-    {"report", "write one HTML page: all heads, selected heads, statistics, predictions",
+    {"report", "write one interactive page: predictions, all heads, statistics, and the views of the run",
      "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
      "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
      "1.2,3.0 --change 'mask:16>10' -o report.html\n"
@@ -134,6 +134,7 @@ constexpr Verb kVerbs[] = {
      "-o scores.svg\n"
      "headlight learn --station seq2seq --text 'The cat sat on the mat.' --set window=1 -o seq2seq.png\n"
      "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"
+     "headlight learn --station worked-example -o worked.html\n"
      "headlight learn --station pictures --model FOLDER --image photo.jpg -o patches.png",
      declare_learn},
     {"lesson", "list, check or write lessons: tasks that the program judges",

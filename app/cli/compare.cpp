@@ -211,7 +211,7 @@ std::string as_json(const ComparedRuns& c) {
                           {"delta_log_p", change.log_probability}};
     }
     if (c.curve) root["strengths"] = curve_json(*c.curve, *c.b->model);
-    return json_text(root, 2) + "\n";
+    return json_answer(root);
 }
 
 Status run(const CompareOptions& o) {

@@ -40,12 +40,13 @@ int steps_known(const Explanation& of) {
 Status write_explanation(const ExplainOptions& o, const Explanation& found, const Trace& trace) {
     const std::vector<NumberTable> tables = explanation_numbers(found, trace);
     if (o.output.ends_with(".json"))
-        return write_file(o.output, json_text(explanation_json(found, trace), 1) + "\n");
+        return write_file(o.output, json_answer(explanation_json(found, trace), 1));
     if (!o.output.empty()) {
         const bool one = !o.output.ends_with(".safetensors");
         return write_numbers(o.output, std::span(tables).first(one ? 1 : tables.size()));
     }
-    return o.json ? print_json(json_text(explanation_json(found, trace), 1)) : print(as_csv(tables.front()));
+    return o.json ? print_json(json_answer(explanation_json(found, trace), 1))
+                  : print(as_csv(tables.front()));
 }
 
 Status run_explain(const ExplainOptions& o) {

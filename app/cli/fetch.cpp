@@ -89,7 +89,7 @@ Status list_suggestions(bool json) {
                       s.what);
         text += line;
     }
-    return json ? print_json(json_text(list, 2) + "\n") : print(text);
+    return json ? print_json(json_answer({{"models", std::move(list)}})) : print(text);
 }
 
 std::string as_json(const HubName& name, const Fetched& fetched) {
@@ -99,7 +99,7 @@ std::string as_json(const HubName& name, const Fetched& fetched) {
     const nlohmann::ordered_json root{{"name", name.repository},      {"revision", fetched.revision},
                                       {"commit", fetched.commit},     {"path", fetched.path.string()},
                                       {"received", fetched.received}, {"files", files}};
-    return json_text(root, 2) + "\n";
+    return json_answer(root);
 }
 
 Result<Fetched> fetch_with_bar(const FetchOptions& o, const HubName& name) {

@@ -51,7 +51,7 @@ std::string as_json(const Model& model, const Sequence& given, const Generation&
             step["alternatives"].push_back(described(model, p.id, p.probability));
         out["steps"].push_back(std::move(step));
     }
-    return json_text(out, 2);
+    return json_answer(out);
 }
 
 Status run_generate(const GenerateOptions& o) {
@@ -61,7 +61,7 @@ Status run_generate(const GenerateOptions& o) {
     const Sequence& given = request.inputs.back();
     if (o.json) {
         TRY(const Generation generation, generate(model, request, o.request, pool));
-        return print_json(as_json(*model, given, generation) + "\n");
+        return print_json(as_json(*model, given, generation));
     }
     TRY(const auto added, generated_ids(model, request, o.request, pool));
     return print(

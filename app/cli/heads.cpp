@@ -108,7 +108,11 @@ std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, c
         }
         list.push_back(std::move(row));
     }
-    return json_text(list, 2) + "\n";
+    nlohmann::ordered_json out{{"model", trace.model->name}};
+    for (int stack = 0; stack < isize(c.stacks); ++stack)
+        out[stack + 1 < isize(c.stacks) ? "source" : "tokens"] = token_labels(trace, stack);
+    out["heads"] = std::move(list);
+    return json_answer(out);
 }
 
 std::vector<int> order_of(const HeadsOptions& o, const std::vector<HeadSummary>& heads,

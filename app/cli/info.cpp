@@ -117,7 +117,7 @@ std::string as_json(const ModelConfig& c, const std::string& path, const nlohman
         {"parameter_table", parameters_json(c)},
         {"counts", counts_json(c)},
         {"stored", stored}};
-    return json_text(out, 2) + "\n";
+    return json_answer(out);
 }
 
 std::string layers_text(const ModelConfig& c) {

@@ -11,6 +11,7 @@
 #include "learn/controls.h"
 #include "learn/numbers.h"
 #include "learn/stations/pictures.h"
+#include "views/interactive_page.h"
 #include "views/learn/learn_page.h"
 
 namespace headlight {
@@ -224,7 +225,7 @@ std::string questions_json(const learn::Station& station, const LearnRun& run, c
     }
     for (const learn::PageQuestion& question : page.questions)
         out["questions"].push_back(question_json(question));
-    return json_text(out, 2) + "\n";
+    return json_answer(out);
 }
 
 /// Says what the station asks and finds, without a file.
@@ -233,6 +234,26 @@ Status say_questions(const LearnOptions& o, const learn::Station& station, const
     if (!o.format.empty()) return Error{"--format goes with -o; leave it out, or name a file."};
     return o.json ? print_json(questions_json(station, run, page))
                   : print(questions_text(station, run, page));
+}
+
+/// Writes the station as an interactive page, beside the heads of the run that it computes with.
+Status write_learn_page(const std::string& output, const learn::Station& station, const LearnRun& run,
+                        learn::Page page, const FigureStyle& style, ThreadPool& pool) {
+    const learn::StationText& text = learn::station_text(station.key);
+    TRY(PageFigure figure,
+        learn::learn_page_figure(std::make_shared<const learn::Page>(std::move(page)), text, style));
+    PageContents contents;
+    contents.title = style.title == "auto" ? text.title : style.title;
+    contents.view = figure.key;
+    contents.trace = run.trace.get();
+    if (run.trace) {
+        contents.block = run.input.block;
+        contents.head = run.input.head;
+        TRY_STATUS(add_short_lens(contents, pool));
+    }
+    contents.figures.push_back(std::move(figure));
+    TRY(const std::string html, page_html(contents, pool));
+    return write_file(output, html);
 }
 
 Status run_learn(LearnOptions o) {
@@ -254,11 +275,14 @@ Status run_learn(LearnOptions o) {
                      endings_of(FormatKind::picture) + "."};
     if (o.style.count("dpi") && !output.ends_with(".png"))
         return Error{"--dpi goes with a .png; leave it out."};
+    if (o.style.count("transparent") && is_html_path(output))
+        return Error{"--transparent goes with a figure, and a page has a ground of its own; leave it out."};
     TRY(const LearnRun state, learn_state(o, station, pool));
     TRY(learn::Page page, learn::station_page(station, state.input, state.state, pool));
     TRY_STATUS(check_heard(o, station, state, page, pool));
     if (o.output.empty()) return say_questions(o, station, state, page);
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));
+    if (is_html_path(output)) return write_learn_page(output, station, state, std::move(page), style, pool);
     return write_page(output, drawn(std::move(page), station, style));
 }
 
@@ -281,7 +305,7 @@ std::function<Status()> declare_learn(CLI::App& app) {
     add_head_options(app, o->layer, o->head, " (default: the station's own choice)");
     app.add_option("--query", o->query, "position of the query (default: the last)")
         ->check(within(0, 1 << 20));
-    add_format_options(app, o->format, o->output, "; '-': standard output");
+    add_format_options(app, o->format, o->output, ", or .html for an interactive page; '-': standard output");
     for (const StyleField& field : style_fields())
         if (acts_on_figure(field.name, "learn")) add_style_option(app, o->style, field);
     return [o] { return run_learn(*o); };

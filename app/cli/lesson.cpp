@@ -51,7 +51,7 @@ Status list_lessons(const LessonOptions& o) {
         out += name + std::string(28 - std::min<size_t>(26, name.size()), ' ') + lesson.title + ", " +
                std::to_string(lesson.minutes) + " minutes, " + progress_text(name, lesson) + "\n";
     }
-    return o.json ? print_json(json_text(list, 2) + "\n") : print(out);
+    return o.json ? print_json(json_answer({{"lessons", std::move(list)}})) : print(out);
 }
 
 /// Opens the lesson's model: built in, by path, or beside its file.
@@ -94,7 +94,7 @@ Status check_lesson(const LessonOptions& o) {
                         {"kind", lessons::task_kinds()[static_cast<size_t>(task.kind)]},
                         {"solved", checked.solved.met}});
     }
-    return o.json ? print_json(json_text(list, 2) + "\n") : print(out);
+    return o.json ? print_json(json_answer({{"tasks", std::move(list)}})) : print(out);
 }
 
 /// Writes a lesson to start from: the example of docs/teaching.md, or a built-in one.
@@ -159,9 +159,7 @@ Status print_results(const LessonOptions& o) {
         rows.push_back(results_row(one));
         widest = std::max(widest, count_code_points(one.who));
     }
-    if (o.json)
-        return print_json(json_text(nlohmann::ordered_json{{"lesson", all[0].lesson}, {"results", rows}}, 2) +
-                          "\n");
+    if (o.json) return print_json(json_answer({{"lesson", all[0].lesson}, {"results", rows}}));
     std::string out = all[0].lesson + ": tries at each task, ✓ where it is done\n";
     for (const lessons::Results& one : all) out += results_line(one, widest);
     return print(out);

@@ -22,7 +22,7 @@ std::string as_json(const std::vector<FoundModel>& models) {
                         {"bytes", m.bytes},
                         {"readable", m.problem.empty()},
                         {"problem", m.problem}});
-    return json_text(list, 2) + "\n";
+    return json_answer({{"models", std::move(list)}});
 }
 
 std::string as_text(const std::vector<FoundModel>& models) {

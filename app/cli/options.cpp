@@ -202,7 +202,8 @@ void add_metric_option(CLI::App& app, std::string& metric, const std::string& wh
 
 CLI::Option* add_format_options(CLI::App& app, std::string& format, std::string& output,
                                 const std::string& of) {
-    app.add_option("--format", format, "format of the figure or numbers if -o is '-' or has no extension")
+    app.add_option("--format", format,
+                   "format of the figure, numbers or page if -o is '-' or has no extension")
         ->check(one_of(format_words()));
     return app.add_option("-o,--output", output,
                           "the file to write: " + endings_of(FormatKind::picture) + ", or " +

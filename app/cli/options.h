@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/json.h"
 #include "model/input.h"
 #include "questions/chat_input.h"
 #include "trace/trace.h"
@@ -104,5 +105,7 @@ Result<ChatRequest> read_chat(const std::string& file);
 /// visible symbols (in JSON: escapes), so that no model file can send commands to the terminal.
 Status print(const std::string& text);
 Status print_json(const std::string& json);
+/// Writes what a verb answers, an object, under the "version" of docs/json.md.
+std::string json_answer(const nlohmann::ordered_json& answer, int indent = 2);
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "analysis/patching/patch_cells.h"
 #include "analysis/patching/patch_estimate.h"
 #include "base/quoted.h"
 #include "cli/options.h"
@@ -78,6 +79,7 @@ Result<PatchRequest> read_part(const PatchOptions& o, const ModelConfig& config)
         if (o.what == row.word) request.part = row.part;
     if (o.head.empty() && request.part == PatchPart::head)
         return Error{"--what head patches one head by position; name it, as in --head 1.2."};
+    TRY_STATUS(check_patch_part(request.part, config));
     if (o.head.empty()) return request;
     request.part = PatchPart::head;
     TRY(request.head, parse_head(config, o.head, "--head"));

@@ -3,6 +3,7 @@
 
 #include "base/quoted.h"
 #include "cli/options.h"
+#include "io/file_version.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -22,5 +23,11 @@ Status print_raw(const std::string& text) {
 Status print(const std::string& text) { return print_raw(printable(text)); }
 
 Status print_json(const std::string& json) { return print_raw(json); }  // json_text has escaped them
+
+std::string json_answer(const nlohmann::ordered_json& answer, int indent) {
+    nlohmann::ordered_json out{{"version", kFileVersion}};
+    out.update(answer);
+    return json_text(out, indent) + "\n";
+}
 
 }  // namespace headlight

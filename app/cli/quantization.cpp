@@ -57,7 +57,7 @@ std::string as_json(const EncodingCosts& c, const Model& exact, bool of_heads) {
                                  {"distance", c.patterns[size_t(i)]}});
         if (of_heads) root["heads"].back()["cost"] = c.heads[size_t(i)];
     }
-    return json_text(root, 2) + "\n";
+    return json_answer(root);
 }
 
 Status run(const QuantizationOptions& o) {
@@ -85,10 +85,10 @@ Status run(const QuantizationOptions& o) {
 std::function<Status()> declare_quantization(CLI::App& app) {
     auto o = std::make_shared<QuantizationOptions>();
     add_input_options(app, o->input);
-    app.add_option("--exact", o->exact, "the same model in a wider encoding")->required();
+    app.add_option("--model-b", o->exact, "the same model in a wider encoding")->required();
     add_metric_option(app, o->metric,
                       "what the encoding of a matrix costs: its value with all of them, less "
-                      "its value with this one as in --exact");
+                      "its value with this one as in --model-b");
     app.add_flag(
         "--per-head", o->heads,
         "what the encoding of each head's part of W_Q, W_K, W_V and W_O costs, instead of each matrix; "

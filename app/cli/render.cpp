@@ -147,11 +147,10 @@ void add_output_options(CLI::App& app, RenderOptions& o) {
     app.add_flag("--one-text", o.one_text, "read --text-file as one text, not one per line")
         ->needs(app.get_option("--text-file"));
     app.add_flag("--all-heads", o.all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
-    add_format_options(
-        app, o.format, o.output,
-        " of the view, or .html for an interactive page (head, heads, lines, text, "
-        "lens, compare); '-': standard output. With --text-file of several lines, one file per "
-        "line: NAME-1.png, NAME-2.png …")
+    add_format_options(app, o.format, o.output,
+                       " of the view, or .html for an interactive page of the view, beside every head of "
+                       "the run; '-': standard output. With --text-file of several lines, one file per "
+                       "line: NAME-1.png, NAME-2.png …")
         ->required();
 }
 

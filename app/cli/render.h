@@ -44,6 +44,11 @@ std::vector<std::string> options_of_figures();
 /// Fails if an option was given that does not act on the model.
 Status check_heard_by_model(const RenderOptions& options, const ModelConfig& config);
 
+struct ViewPage;
+/// Makes a view's page with its options and the answers that it shows.
+Result<ViewPage> view_page(const RenderOptions& options, const std::shared_ptr<const Trace>& trace,
+                           ThreadPool& pool);
+
 /// Draws a figure, or a view as the window draws it; layer and head are those of `figure`.
 Result<Drawing> drawing_of(const RenderOptions& options, const std::shared_ptr<const Trace>& trace,
                            ThreadPool& pool);

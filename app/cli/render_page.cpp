@@ -266,6 +266,8 @@ Status answer_page(const RenderOptions& o, const View& view, const std::shared_p
     return prepare_page(page, std::move(answer), pool);
 }
 
+}  // namespace
+
 Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given,
                            ThreadPool& pool) {
     const View& view = *find_view(o.view);
@@ -278,8 +280,6 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
         TRY_STATUS(answer_page(o, view, trace, page, pool));
     return page;
 }
-
-}  // namespace
 
 Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
                            ThreadPool& pool) {

@@ -1,19 +1,23 @@
-// Writes one self-contained HTML page. It works without scripts; with them tables sort and cells show values.
+// Writes one self-contained page: a report that reads without scripts, beside every head and view of its run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/attention/head_summary.h"
 #include "analysis/comparison/compare.h"
+#include "base/base64.h"
 #include "base/cast.h"
 #include "base/markup.h"
 #include "cli/effects.h"
 #include "cli/options.h"
+#include "cli/render.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
 #include "io/output_file.h"
 #include "model/loading/parameters.h"
 #include "session/html.h"
+#include "views/interactive_page.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -29,24 +33,14 @@ struct ReportOptions {
 constexpr int kPredictions = 10, kChosen = 4;
 constexpr size_t kMaxTokens = 256;  // in the list of tokens
 
-/// Inlines an SVG; prefixes its ids, because a page has several.
-std::string inline_svg(std::string svg, int number, const std::string& label) {
-    svg.erase(0, svg.find("<svg"));
-    svg.insert(4, " role=\"img\" aria-label=\"" + escaped(label) + "\"");
-    const std::string prefix = "f" + std::to_string(number) + "-";
-    for (const std::string& mark : {std::string("id=\"i"), std::string("#i")})
-        for (size_t at = svg.find(mark); at != std::string::npos;
-             at = svg.find(mark, at + mark.size() + prefix.size()))
-            svg.insert(at + mark.size() - 1, prefix);
-    return svg;
-}
-
+/// Draws a figure as an image, which runs nothing; a click opens the view or head that `opens` names.
 Result<std::string> figure(const char* kind, const std::shared_ptr<const Trace>& trace,
-                           const FigureOptions& options, int number, const std::string& label,
+                           const FigureOptions& options, const std::string& opens, const std::string& label,
                            ThreadPool& pool) {
     TRY(const Drawing drawing, find_figure(kind)->make(trace, options, pool));
-    TRY(std::string svg, svg_text(drawing));
-    return "<figure>" + inline_svg(std::move(svg), number, label) + "</figure>\n";
+    TRY(const std::string svg, svg_text(drawing));
+    return "<figure " + opens + "><img alt=\"" + escaped(label) + "\" src=\"data:image/svg+xml;base64," +
+           to_base64(svg) + "\"></figure>\n";
 }
 
 /// Returns the first head by each defined statistic, without repeats.
@@ -100,8 +94,9 @@ std::string token_list(const Trace& trace, int stack) {
 }
 
 std::string bar(float share, bool before) {
-    return "<span class=\"bar" + std::string(before ? " was" : "") +
-           "\" style=\"width:" + decimals(160 * double(share), 1) + "px\"></span>";
+    const std::string width = decimals(160 * double(share), 1);
+    return "<svg class=\"bar" + std::string(before ? " was" : "") + "\" width=\"" + width +
+           "\" height=\"8\"><rect width=\"" + width + "\" height=\"8\"/></svg>";
 }
 
 std::string points(float change) {
@@ -175,46 +170,95 @@ std::string changes_list(const Trace& trace) {
     return out + "</p>\n";
 }
 
-std::string heading(const ReportOptions& o, const Trace& trace) {
-    const std::string title = o.title.empty() ? "Attention in " + trace.model->name : o.title;
-    std::string out = page_head(title) + model_line(*trace.model);
+std::string title_of(const ReportOptions& o, const Trace& trace) {
+    return o.title.empty() ? "Attention in " + trace.model->name : o.title;
+}
+
+std::string heading(const Trace& trace) {
+    std::string out = model_line(*trace.model);
     for (int stack = 0; stack < isize(trace.request.inputs); ++stack) out += token_list(trace, stack);
     return out;
+}
+
+/// Draws the grid of all heads and the chosen ones large.
+Result<std::string> figures(const std::shared_ptr<const Trace>& trace,
+                            const std::vector<AttentionHead>& chosen, const char* title, ThreadPool& pool) {
+    const ModelConfig& c = trace->config();
+    FigureOptions options;
+    options.title = "";
+    options.width_px = 1032;
+    TRY(const std::string grid, figure("heads", trace, options, "data-opens=\"heads\"", "All heads", pool));
+    std::string out =
+        "<h2>All heads</h2>\n" + grid + "<h2>" + std::string(title) + "</h2>\n<div class=\"heads\">\n";
+    options.width_px = 500;
+    for (const auto& [block, head] : chosen) {
+        options.block = block;
+        options.head = head;
+        options.title = "Head " + head_name(c, block, head);
+        const std::string opens = "data-head=\"" + std::to_string(block) + "," + std::to_string(head) + "\"";
+        TRY(const std::string one, figure("head", trace, options, opens, options.title, pool));
+        out += one;
+    }
+    return out + "</div>\n";
+}
+
+/// Draws the views of the run that a page has besides those of its patterns.
+Status add_views(const ReportOptions& o, const std::shared_ptr<const Trace>& trace, AttentionHead shown,
+                 PageContents& page, ThreadPool& pool) {
+    for (const char* key : {"alignment", "graph", "delta", "steps", "experts"}) {
+        const View& view = *find_view(key);
+        if (!view.offered(*trace->model) || view.missing(*trace->model)) continue;
+        RenderOptions options;
+        options.input = o.input;
+        options.view = key;
+        options.figure.block = shown.block;
+        options.figure.head = shown.head;
+        TRY(const ViewPage drawn, view_page(options, trace, pool));
+        TRY(PageFigure figure, page_figure(drawn));
+        page.figures.push_back(std::move(figure));
+    }
+    return success();
+}
+
+Result<std::string> body_of(const ReportOptions& o, const std::shared_ptr<const Trace>& trace,
+                            const Trace* own, std::vector<AttentionHead>& chosen, ThreadPool& pool) {
+    TRY(const auto heads, summarize_heads(*trace, 1, pool));
+    HeadEffects effects;
+    if (!o.metric.empty()) {
+        TRY(effects, effects_of_heads(*trace, own, o.metric, pool));
+    }
+    TRY(chosen, chosen_heads(o, trace->config(), heads, effects));
+    std::string body = heading(*trace) + changes_list(*trace) + predictions_table(*trace, own, pool);
+    if (!effects.empty()) body += metric_paragraph(*trace, own, effects.metric, pool);
+    const char* title = !o.heads.empty()  ? "Chosen heads"
+                        : effects.empty() ? "Heads that stand out"
+                                          : "Heads with the largest effect";
+    TRY(const std::string drawn, figures(trace, chosen, title, pool));
+    return body + drawn + statistics_table(*trace->model, heads, effects);
 }
 
 Status run(const ReportOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
-    const ModelConfig& c = trace->config();
     TRY(const auto own, unchanged_run(*trace, pool));
-    TRY(const auto heads, summarize_heads(*trace, 1, pool));
-    HeadEffects effects;
-    if (!o.metric.empty()) {
-        TRY(effects, effects_of_heads(*trace, own.get(), o.metric, pool));
+    std::vector<AttentionHead> chosen;
+    PageContents page;
+    TRY(page.report, body_of(o, trace, own.get(), chosen, pool));
+    page.trace = trace.get();
+    page.title = title_of(o, *trace);
+    page.view = "report";
+    const AttentionHead shown = chosen.empty() ? AttentionHead{} : chosen[0];
+    page.block = shown.block;
+    page.head = shown.head;
+    if (own) {
+        page.other = own.get();
+        page.name = "with the change";
+        page.other_name = "unchanged";
     }
-    TRY(const auto chosen, chosen_heads(o, c, heads, effects));
-    std::string page = heading(o, *trace) + changes_list(*trace) + predictions_table(*trace, own.get(), pool);
-    if (!effects.empty()) page += metric_paragraph(*trace, own.get(), effects.metric, pool);
-    FigureOptions options;
-    options.title = "";
-    options.width_px = 1032;
-    TRY(const std::string grid, figure("heads", trace, options, 0, "All heads", pool));
-    page += "<h2>All heads</h2>\n" + grid + "<h2>" +
-            (!o.heads.empty()  ? "Chosen heads"
-             : effects.empty() ? "Heads that stand out"
-                               : "Heads with the largest effect") +
-            "</h2>\n<div class=\"heads\">\n";
-    options.width_px = 500;
-    int number = 0;
-    for (const auto& [block, head] : chosen) {
-        options.block = block;
-        options.head = head;
-        options.title = "Head " + head_name(c, block, head);
-        TRY(const std::string one, figure("head", trace, options, ++number, options.title, pool));
-        page += one;
-    }
-    page += "</div>\n" + statistics_table(*trace->model, heads, effects) + page_end();
-    return write_file(o.output, page);
+    TRY_STATUS(add_views(o, trace, shown, page, pool));
+    TRY_STATUS(add_short_lens(page, pool));
+    TRY(const std::string html, page_html(page, pool));
+    return write_file(o.output, html);
 }
 
 }  // namespace

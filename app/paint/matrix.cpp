@@ -96,7 +96,7 @@ float cell_gap(const Ui& ui, float width, float height) {
 }
 
 void draw_matrix(Ui& ui, Rect r, MatrixCells cells) {
-    if (cells.places.size() == 0 || r.w <= 0 || r.h <= 0 || !ui.in_sight(r)) return;
+    if (cells.places.size() == 0 || r.w <= 0 || r.h <= 0 || ui.probe || !ui.in_sight(r)) return;
     cells.places = cells.places.unaryExpr([](float v) { return std::isnan(v) ? kNoCell : v; });
     if (ui.on_page())
         draw_on_page(ui, r, cells);

@@ -75,7 +75,7 @@ bool Ui::in_sight(Rect r) const {
 }
 
 void Ui::fill(Rect r, ImU32 color, float corner) {
-    if (!in_sight(r)) return;
+    if (probe || !in_sight(r)) return;
     if (!page_) {
         if (color >= IM_COL32_A_MASK) text.cover(pixels(r.min()), pixels(r.max()));
         return list->AddRectFilled(pixels(r.min()), pixels(r.max()), color, corner * scale);
@@ -85,7 +85,7 @@ void Ui::fill(Rect r, ImU32 color, float corner) {
 }
 
 void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
-    if (!in_sight(r)) return;
+    if (probe || !in_sight(r)) return;
     const float t = std::max(line(), snapped(thickness)), half = t / 2;
     const Rect middle{r.x + half, r.y + half, r.w - t, r.h - t};
     if (!page_)
@@ -102,14 +102,14 @@ void Ui::hairline(float x0, float y0, float x1, float y1) {
 }
 
 void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
-    if (!in_sight(around(std::array{from, to}, width))) return;
+    if (probe || !in_sight(around(std::array{from, to}, width))) return;
     if (!page_) return draw_line(*list, pixels(from), pixels(to), color, width * scale);
     add_lines(page_->cairo(), std::array{from, to});
     stroke_path(page_->cairo(), color, width);
 }
 
 void Ui::polyline(std::span<const ImVec2> along, ImU32 color, float width) {
-    if (along.empty() || !in_sight(around(along, width))) return;
+    if (probe || along.empty() || !in_sight(around(along, width))) return;
     if (!page_) {
         std::vector<ImVec2> points;
         for (const ImVec2 p : along) points.push_back(pixels(p));
@@ -137,7 +137,7 @@ void Ui::chevron(ImVec2 center, float arm, ImU32 color, bool down) {
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     const float bend = (to.x - from.x) * 0.45f;
     const ImVec2 leaves{from.x + bend, from.y}, arrives{to.x - bend, to.y};
-    if (!in_sight(around(std::array{from, to}, width))) return;
+    if (probe || !in_sight(around(std::array{from, to}, width))) return;
     if (!page_) return draw_curve(*list, pixels(from), pixels(to), color, width * scale);
     cairo_move_to(page_->cairo(), from.x, from.y);
     cairo_curve_to(page_->cairo(), leaves.x, leaves.y, arrives.x, arrives.y, to.x, to.y);
@@ -167,7 +167,7 @@ void Ui::curves(Rect r, std::span<const LevelCurve> all) {
 }
 
 void Ui::disc(ImVec2 center, float radius, ImU32 color) {
-    if (!in_sight({center.x - radius, center.y - radius, 2 * radius, 2 * radius})) return;
+    if (probe || !in_sight({center.x - radius, center.y - radius, 2 * radius, 2 * radius})) return;
     if (!page_) return list->AddCircleFilled(pixels(center), radius * scale, color);
     cairo_new_sub_path(page_->cairo());
     cairo_arc(page_->cairo(), center.x, center.y, radius, 0, 2 * M_PI);

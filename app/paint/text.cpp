@@ -93,9 +93,17 @@ const TextPainter::Picture& TextPainter::picture_in(Font font, std::string_view 
     return pictures_.add(std::move(name), std::move(made), size_t{4} * width * height);
 }
 
+float TextPainter::width_on_page(Font font, std::string_view text) {
+    std::string name = cache_name(font, text);
+    if (const float* known = widths_.find(name)) return *known;
+    const size_t cost = name.size() + 64;
+    const auto width = float(text_width(std::string(text), font.points, font.face));
+    return widths_.add(std::move(name), width, cost);
+}
+
 /// Measures without drawing: undrawn text needs no picture. Most is ASCII, which every font of the atlas has.
 TextPainter::Measured TextPainter::measure(Font font, std::string_view text) {
-    if (page_) return {float(text_width(std::string(text), font.points, font.face)), false};
+    if (page_) return {width_on_page(font, text), false};
     const Loaded& f = loaded(font);
     const float scale = f.pixels / f.font->FontSize;
     const auto is_plain = [](char c) { return static_cast<unsigned char>(c - 0x20) < 0x60; };
@@ -161,6 +169,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
 
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text,
                         const Measured& measured, float angle) {
+    if (page_ && without_ink) return width_on_page(font, text);
     if (page_) {
         return float(
             page_->text(x, y, std::string(text), font.points, font.face, opaque(color), Align::left, angle));

@@ -52,6 +52,8 @@ public:
     void cover(ImVec2 min, ImVec2 max);
     /// Draws on a page from now on: Pango for everything, a point as a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
+    /// Only measures texts from now on.
+    bool without_ink = false;
 
     /// A line's width in pixels, and how to draw it.
     struct Measured {
@@ -93,6 +95,7 @@ private:
     void note(ImVec2 at, Font font, std::string_view text, const Measured& measured, float angle);
     const Picture& picture(Font font, std::string_view text, ImU32 color);
     const Picture& picture_in(Font font, std::string_view text, Rgb ink);
+    float width_on_page(Font font, std::string_view text);
     float line_height(Font font) const;
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 

@@ -5,18 +5,20 @@
 #include <utility>
 
 #include "paint/explanations.h"
+#include "paint/probe.h"
 #include "paint/ui.h"
 
 namespace headlight {
 
 void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what, float after) {
+    if (probe && h.hovered && !what.empty()) probe->said = what;
     if (on_page()) return;
     if (notes_unexplained) explained_.insert(path);
     if (h.hovered && !what.empty()) tip_ = Tip{path, what, h.mouse, after};
 }
 
 void Ui::explain(const std::string& path, Rect r) {
-    if (on_page()) return;
+    if (on_page() && !probe) return;
     if (notes_unexplained) answering_.insert(path);
     if (const std::string* says = explanation_of(path)) tooltip(path, over(r), *says);
 }

@@ -8,17 +8,9 @@
 #include <utility>
 
 #include "paint/explanations.h"
+#include "paint/probe.h"
 
 namespace headlight {
-
-namespace {
-
-Rect common(Rect a, Rect b) {
-    const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
-    return {x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
-}
-
-}  // namespace
 
 std::string number(double value, int digits) { return std::isnan(value) ? "—" : decimals(value, digits); }
 
@@ -71,10 +63,16 @@ bool Ui::covered(ImVec2 point) const {
     return std::any_of(covers_.begin(), covers_.end(), [&](const Rect& r) { return r.contains(point); });
 }
 
+Hit Ui::probed(Rect r) const {
+    if (!probe) return {};
+    probe->areas.push_back(r);
+    return {r.contains(probe->mouse), false, false, probe->mouse};
+}
+
 Hit Ui::hit(const std::string& path, Rect r) {
-    if (on_page()) return {};
+    if (on_page()) return probed(r);  // what a click would do is said nowhere: nothing can be clicked
     widgets[path] = r;
-    if (seen_) r = common(r, *seen_);
+    if (seen_) r = r.common(*seen_);
     if (r.w <= 0 || r.h <= 0) return {false, false, false, mouse};
     const Rect at = pixels(r);
     ImGui::SetCursorScreenPos(at.min());
@@ -99,8 +97,8 @@ Hit Ui::control(const std::string& path, Rect r) {
 }
 
 Hit Ui::over(Rect r) const {
-    if (on_page()) return {};
-    if (seen_) r = common(r, *seen_);
+    if (on_page()) return probed(r);
+    if (seen_) r = r.common(*seen_);
     return {r.contains(mouse) && !covered(mouse) && ImGui::IsWindowHovered(), false, false, mouse};
 }
 

@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 namespace headlight {
 
 class CurvePicture;
+struct Probe;
 struct LevelCurve;  // paint/curve_picture.h
 
 struct Rect {
@@ -35,6 +37,11 @@ struct Rect {
     ImVec2 max() const { return {x + w, y + h}; }
     ImVec2 middle() const { return {middle_x(), middle_y()}; }
     bool contains(ImVec2 p) const { return p.x >= x && p.x < x + w && p.y >= y && p.y < y + h; }
+    /// Returns what lies in both; of no or negative size if nothing does.
+    Rect common(Rect b) const {
+        const float left = std::max(x, b.x), top = std::max(y, b.y);
+        return {left, top, std::min(right(), b.right()) - left, std::min(bottom(), b.bottom()) - top};
+    }
 };
 
 struct Hit {
@@ -58,6 +65,8 @@ public:
     /// Draws on a page instead: vector shapes and text; nothing responds, controls are invisible.
     void begin_page(const Theme& theme, Canvas& canvas);
     bool on_page() const { return page_ != nullptr; }
+    /// On a page: a mouse to draw under, without ink, which learns what is said there; null: none.
+    Probe* probe = nullptr;
 
     TextPainter& text;
     HeatmapRenderer* heat;  // null on a page
@@ -209,6 +218,7 @@ private:
     static constexpr float kAlmost = 1e-3f;  // of a pixel: rounding error of a division by the scale
     struct Typing;
     bool covered(ImVec2 point) const;
+    Hit probed(Rect r) const;
     void close_list();
     int draw_list(const std::string& path, const std::vector<std::string>& items, int current, float wide);
     void open_typing(const std::string& path, const std::string& value);

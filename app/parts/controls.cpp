@@ -25,7 +25,7 @@ ImU32 change_ink(const Ui& ui, float change) {
 
 void tooltip_without_inspector(const Scene& s, const std::string& path, const Hit& h,
                                const std::string& text) {
-    if (s.of<InspectorState>().open || s.ui.on_page()) return;
+    if (s.ui.on_page() ? !s.ui.probe : s.of<InspectorState>().open) return;
     s.ui.tooltip(path + "/" + text, h, text, 0);
     if (h.hovered) s.ui.name(path + "/told", {h.mouse.x, h.mouse.y, 1, 1});
 }

@@ -1,8 +1,12 @@
 #include "views/interactive_page.h"
 
+#include <algorithm>
+
 #include "base/quoted.h"
+#include "figure/file_formats.h"
 #include "figure/page/page.h"
 #include "io/output_file.h"
+#include "views/page_spots.h"
 
 namespace headlight {
 
@@ -58,31 +62,77 @@ bool has_lens(const Trace& trace, PageView view) {
     return trace.can_run() && trace.model->has_logits() && (view == PageView::lens || rows <= kFewRows);
 }
 
-Status write(const Scene& s, const std::filesystem::path& path, PageView view) {
-    constexpr const char* kViews[] = {"head", "heads", "lines", "text", "lens", "compare"};
+Status add_lens(PageContents& page, ThreadPool& pool) {
+    TRY(page.lens, answer_lens(*page.trace, LensRequest{0, page.trace->output().size()}, pool, nullptr));
+    return success();
+}
+
+/// Fills in what every page of a run has.
+Result<PageContents> contents_of(const Scene& s, const std::string& view, bool with_lens, ThreadPool& pool) {
     const Trace& trace = *s.sentence()->trace;
-    ThreadPool pool(default_thread_count());
     PageContents page;
     page.trace = &trace;
-    page.view = row_of(kViews, view);
+    page.view = view;
     page.block = s.block();
     page.head = s.head();
     page.locked = s.session.selection.locked ? s.session.selection.locked->first : -1;
     page.title = title_of(s);
+    if (with_lens) TRY_STATUS(add_lens(page, pool));
+    return page;
+}
+
+Status write(const Scene& s, const std::filesystem::path& path, PageView view) {
+    constexpr const char* kViews[] = {"head", "heads", "lines", "text", "lens", "compare"};
+    ThreadPool pool(default_thread_count());
+    TRY(PageContents page, contents_of(s, row_of(kViews, view), has_lens(*s.sentence()->trace, view), pool));
     TRY_STATUS(add_compared(s, page));
-    if (has_lens(trace, view)) {
-        TRY(page.lens, answer_lens(trace, LensRequest{0, trace.output().size()}, pool, nullptr));
-    }
     TRY(const std::string html, page_html(page, pool));
     return write_file(path, html);
 }
 
 }  // namespace
 
+Status add_short_lens(PageContents& page, ThreadPool& pool) {
+    return has_lens(*page.trace, PageView::head) ? add_lens(page, pool) : success();
+}
+
 std::optional<Status> write_interactive_page(const Scene& s, const std::filesystem::path& path,
                                              PageView view) {
-    if (path.extension() != ".html" || !s.sentence()) return std::nullopt;
+    if (!is_html_path(path) || !s.sentence()) return std::nullopt;
     return write(s, path, view);
+}
+
+Result<PageFigure> page_figure(ViewPage page) {
+    constexpr float kWide = 1120;  // of an interactive page's middle
+    page.style.title.clear();
+    page.width = std::max(page.width, kWide / page.zoom);
+    const View& view = views()[page.view];
+    const Drawing drawing = draw_view_page(page);
+    PageFigure out{.key = view.key,
+                   .name = view.name,
+                   .width = drawing.page.width,
+                   .height = drawing.page.height,
+                   .tables = view_numbers(page)};
+    TRY(out.svg, svg_text(drawing));
+    with_scene(page, [&](Scene& s) {
+        const Rect area{0, 0, page.width, page.height};
+        if (!view.fills_window()) out.title = view_title(s, view);
+        out.spots = spots_of(s.ui, area, page.zoom, [&] { view.draw(s, area); });
+    });
+    return out;
+}
+
+Status write_figure_page(const std::filesystem::path& path, ViewPage page) {
+    ThreadPool pool(default_thread_count());
+    TRY(PageFigure figure, page_figure(page));
+    Result<PageContents> contents = PageContents();
+    with_scene(page, [&](Scene& s) {
+        contents = contents_of(s, figure.key, has_lens(*s.sentence()->trace, PageView::head), pool);
+    });
+    TRY_STATUS(contents);
+    contents->figures.push_back(std::move(figure));
+    TRY(const std::string html, page_html(*contents, pool));
+    return write_file(path, html);
 }
 
 }  // namespace headlight

@@ -9,6 +9,7 @@
 #include "figure/file_formats.h"
 #include "figure/methods.h"
 #include "paint/layout.h"
+#include "views/interactive_page.h"
 
 namespace headlight {
 
@@ -56,16 +57,20 @@ std::string methods_of(const Scene& s, const View& view) {
     return methods_caption(*s.sentence()->trace, shown);
 }
 
-void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
-    TextPainter text;
-    Ui ui(text, nullptr);
-    ui.begin_page(page_theme(), canvas);
+void with_scene_by(ViewPage& page, Ui& ui, const std::function<void(Scene&)>& use) {
     const Pictures none;
     Fields fields;
     Hovered nothing;
     Scene scene{ui, page.session, page.session.views, nothing, page.answer.get(), none, fields, nullptr, 0,
                 0};
     use(scene);
+}
+
+void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
+    TextPainter text;
+    Ui ui(text, nullptr);
+    ui.begin_page(page_theme(), canvas);
+    with_scene_by(page, ui, use);
 }
 
 std::shared_ptr<const WorkAnswer> shown(const RunAnswer& answer) {
@@ -76,12 +81,19 @@ std::shared_ptr<const WorkAnswer> shown(const RunAnswer& answer) {
 
 }  // namespace
 
-void with_scene(ViewPage& page, const std::function<void(Scene&)>& use) {
+void with_page_ui(const std::function<void(Ui&)>& use) {
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
         cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
     const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
     Canvas canvas(cairo.get());
-    with_scene_on(page, canvas, use);
+    TextPainter text;
+    Ui ui(text, nullptr);
+    ui.begin_page(page_theme(), canvas);
+    use(ui);
+}
+
+void with_scene(ViewPage& page, const std::function<void(Scene&)>& use) {
+    with_page_ui([&](Ui& ui) { with_scene_by(page, ui, use); });
 }
 
 FigureOptions figure_options(const ViewPage& page) {
@@ -122,6 +134,8 @@ std::optional<Status> write_view_document(const std::filesystem::path& path, Vie
     const View& view = views()[page.view];
     std::optional<Status> written;
     if (view.write) with_scene(page, [&](Scene& s) { written = view.write(s, path); });
+    if (!written && is_html_path(path) && page.answer->sentence && page.answer->sentence->trace)
+        written = write_figure_page(path, std::move(page));
     return written;
 }
 

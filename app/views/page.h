@@ -25,6 +25,9 @@ void size_page(ViewPage& page, float width, float height);
 
 const Theme& page_theme();
 
+/// Calls `use` with a Ui of a page that is drawn nowhere.
+void with_page_ui(const std::function<void(Ui&)>& use);
+
 /// Draws a page in the light colors by `draw`, which has a scene of it.
 Drawing draw_page_by(ViewPage page, std::function<void(Scene&, const ViewPage&, Canvas&)> draw);
 /// Draws the view in a part of a page: its own figure, fitted, if it has one.

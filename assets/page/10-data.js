@@ -10,7 +10,7 @@ function readData() {
   if (data.version > VERSION) {
     throw new Error('The data of this page were saved by a newer version of Headlight.');
   }
-  if (!data.blocks || !data.blocks.length) throw new Error('This page contains no heads.');
+  if (!data.blocks.length && !(data.figures || []).length) throw new Error('This page contains no heads.');
   return data;
 }
 

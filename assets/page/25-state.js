@@ -14,6 +14,7 @@ const page = {
   lock: null, // k −1: the strongest key of the row
   asked: 0,
   parts: [],
+  figureViews: [], // views as the program drew them
   thumbs: {}, // thumbs: by their size in pixels
 };
 
@@ -23,7 +24,7 @@ const isNarrow = () => window.innerWidth <= 480;
 
 /** Tells every part that shows something now: head, cell, theme or size changed. */
 function tell(what) {
-  for (const part of page.parts) if (part[what] && !(part.off && part.off())) part[what]();
+  for (const part of [...page.parts, host]) if (part[what] && !(part.off && part.off())) part[what]();
 }
 
 function strongest(row) {

@@ -1,5 +1,5 @@
-// Saves what the page shows as a PNG: walks the elements and paints their grounds, borders, texts
-// and canvases, since a browser offers scripts no screenshot.
+// Saves what the page shows as a PNG: walks the elements and paints their grounds, borders, texts,
+// canvases and images, since a browser offers scripts no screenshot.
 
 const PICTURE_MARGIN = 24;
 
@@ -20,7 +20,7 @@ function pictureName() {
   const title = page.data.title
     .replace(/[\u0000-\u001f\u200e\u200f\u202a-\u202e\u2066-\u2069"*/:<>?\\|]/g, '')
     .trim();
-  return `${cut(title || 'Headlight', 60)} ${headName()}`;
+  return `${cut(title || 'Headlight', 60)}${hasHeads() ? ` ${headName()}` : ''}`;
 }
 
 function paintPage(root) {
@@ -48,8 +48,8 @@ function paintElement(g, element) {
     g.rect(edge.left, edge.top, edge.width, edge.height);
     g.clip();
   }
-  if (element instanceof HTMLCanvasElement) {
-    g.imageSmoothingEnabled = false;
+  if (element instanceof HTMLCanvasElement || element instanceof HTMLImageElement) {
+    g.imageSmoothingEnabled = element instanceof HTMLImageElement;
     g.drawImage(element, edge.left, edge.top, edge.width, edge.height);
   }
   for (const child of element.childNodes) {

@@ -1,15 +1,19 @@
 // Builds the page: header, views, keys, themes, printing.
 
+/** A page of figures alone has no heads. */
+const hasHeads = () => page.blocks.length > 0;
+
 const VIEWS = [
-  { key: 'head', name: 'Head', make: () => besidePanel(makeMapView, true) },
+  { key: 'report', name: 'Report', make: makeReportView, has: () => report },
+  { key: 'head', name: 'Head', make: () => besidePanel(makeMapView, true), has: hasHeads },
   {
     key: 'heads',
     name: 'All heads',
     make: makeHeadsView,
-    has: () => page.blocks.length > 1 || page.blocks[0].heads > 1,
+    has: () => hasHeads() && (page.blocks.length > 1 || page.blocks[0].heads > 1),
   },
-  { key: 'lines', name: 'Lines', make: () => besidePanel(makeLinesView, false) },
-  { key: 'text', name: 'Text', make: () => besidePanel(makeTextView, false) },
+  { key: 'lines', name: 'Lines', make: () => besidePanel(makeLinesView, false), has: hasHeads },
+  { key: 'text', name: 'Text', make: () => besidePanel(makeTextView, false), has: hasHeads },
   {
     key: 'lens',
     name: 'Prediction',
@@ -19,7 +23,16 @@ const VIEWS = [
   { key: 'compare', name: 'Compare', make: makeCompareView, has: () => page.blocksB.length },
 ];
 
-const availableViews = () => VIEWS.filter((view) => !view.has || view.has());
+const figureViews = () =>
+  (page.data.figures || []).map((figure) => ({
+    key: figure.key,
+    name: oneLine(figure.name),
+    title: oneLine(figure.title),
+    make: () => makeSpotsView(figure),
+    makeTable: () => makeFigureTables(figure),
+  }));
+
+const availableViews = () => [...VIEWS.filter((view) => !view.has || view.has()), ...page.figureViews];
 
 const byId = (id) => document.getElementById(id);
 
@@ -32,7 +45,7 @@ function showView(key) {
   page.parts = [{ showHead: showWhere }];
   const view = availableViews().find((each) => each.key === page.view);
   byId('main').dataset.view = key;
-  byId('main').replaceChildren(page.table ? makeTableView() : view.make());
+  byId('main').replaceChildren(page.table ? (view.makeTable || makeTableView)() : view.make());
   for (const tab of byId('tabs').children) {
     const on = tab.dataset.view === key;
     tab.setAttribute('aria-selected', String(on));
@@ -49,7 +62,8 @@ function showWhere() {
   const where = byId('where');
   const model = oneLine(page.data.model);
   const shown = isNarrow() ? model.split(' · ')[0] : model;
-  where.replaceChildren(make('bdi', { text: shown }), shown ? ' · ' : '', headTitle());
+  const { title = headTitle() } = availableViews().find(({ key }) => key === page.view) || {};
+  where.replaceChildren(make('bdi', { text: shown }), shown && title ? ' · ' : '', title);
 }
 
 function makeTabs() {
@@ -155,10 +169,12 @@ function onKey(event) {
   const scrolls = event.target.closest && event.target.closest('.numbers .scroll');
   const keys = {
     Escape: () => (page.table ? showView(page.view) : unlock()),
-    ArrowLeft: () => stepHead(-1),
-    ArrowRight: () => stepHead(1),
-    PageUp: () => stepLayer(-1),
-    PageDown: () => stepLayer(1),
+    ...(hasHeads() && {
+      ArrowLeft: () => stepHead(-1),
+      ArrowRight: () => stepHead(1),
+      PageUp: () => stepLayer(-1),
+      PageDown: () => stepLayer(1),
+    }),
   };
   if (!keys[event.key] || event.shiftKey || (scrolls && event.key !== 'Escape')) return;
   event.preventDefault();
@@ -201,17 +217,8 @@ function showFrame(data) {
   byId('made').title = data.program || 'Headlight';
 }
 
-async function start() {
-  const data = readData();
-  page.data = data;
-  page.blocks = data.blocks.map((spec) => new Block(spec, data.sequences));
-  page.blocksB = ((data.compare && data.compare.blocks_b) || []).map(
-    (spec) => new Block(spec, data.sequences),
-  );
-  readMaps(data.maps);
-  showFrame(data);
-  makeTools();
-  makeTabs();
+/** Opens the head and the lock that the data name. */
+async function openFirst(data) {
   const block = Math.max(0, Math.min(page.blocks.length - 1, data.block || 0));
   const head = Math.max(0, Math.min(page.blocks[block].heads - 1, data.head || 0));
   await page.blocks[block].load();
@@ -220,9 +227,25 @@ async function start() {
   const last = page.blocks[block].queries - 1;
   if (data.locked >= 0 && data.locked <= last) page.lock = { q: data.locked, k: -1 };
   page.rest = { q: last, k: -1 };
+}
+
+async function start() {
+  const data = readData();
+  page.data = data;
+  page.blocks = data.blocks.map((spec) => new Block(spec, data.sequences));
+  page.blocksB = ((data.compare && data.compare.blocks_b) || []).map(
+    (spec) => new Block(spec, data.sequences),
+  );
+  page.figureViews = figureViews();
+  readMaps(data.maps);
+  showFrame(data);
+  makeTools();
+  makeTabs();
+  listenToReport();
+  if (hasHeads()) await openFirst(data);
   if (data.theme === 'auto') followSystemTheme();
   else setTheme(data.theme === 'dark' ? 'dark' : 'light');
-  showView(availableViews().some((view) => view.key === data.view) ? data.view : 'head');
+  showView((availableViews().find(({ key }) => key === data.view) || availableViews()[0]).key);
   followSize();
   followPrinting();
   if (data.live) startTyping(data); // of assets/live, in pages that compute

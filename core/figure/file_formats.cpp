@@ -20,7 +20,7 @@ constexpr FileFormat kFormats[] = {
     {"NPY", ".npy", "numbers as one array of NumPy", FormatKind::numbers, nullptr, write_npy},
     {"safetensors", ".safetensors", "numbers as named tensors, with their labels", FormatKind::numbers,
      nullptr, write_tensors},
-    {"HTML", ".html", "a page for the browser", FormatKind::page},
+    {"HTML", ".html", "an interactive page, for any browser", FormatKind::page},
 };
 
 }  // namespace
@@ -38,6 +38,11 @@ bool is_numbers_path(const std::filesystem::path& path) {
     return format && format->kind == FormatKind::numbers;
 }
 
+bool is_html_path(const std::filesystem::path& path) {
+    const FileFormat* format = format_of(path);
+    return format && format->kind == FormatKind::page;
+}
+
 bool is_picture_path(const std::filesystem::path& path) {
     const FileFormat* format = format_of(path);
     return !format || format->kind == FormatKind::picture;
@@ -45,8 +50,7 @@ bool is_picture_path(const std::filesystem::path& path) {
 
 std::vector<std::string> format_words() {
     std::vector<std::string> out;
-    for (const FileFormat& format : kFormats)
-        if (format.kind != FormatKind::page) out.emplace_back(format.ending + 1);
+    for (const FileFormat& format : kFormats) out.emplace_back(format.ending + 1);
     return out;
 }
 

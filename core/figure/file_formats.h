@@ -30,10 +30,11 @@ std::span<const FileFormat> file_formats();
 /// The row of the path's ending, or null.
 const FileFormat* format_of(const std::filesystem::path& path);
 bool is_numbers_path(const std::filesystem::path& path);
+bool is_html_path(const std::filesystem::path& path);
 /// Returns whether the path ends in a picture's format, or in none that is known.
 bool is_picture_path(const std::filesystem::path& path);
 
-/// "png", "svg", …: pictures and numbers, as --format spells them.
+/// "png", "svg", … as --format spells them.
 std::vector<std::string> format_words();
 /// ".png, .svg or .pdf"
 std::string endings_of(FormatKind kind);

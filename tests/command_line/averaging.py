@@ -52,7 +52,7 @@ def the_mean_of_ablating_a_head_is_that_of_single_runs():
     found = run_json("heads --json --prompts", file)
     assert found["version"] == 1 and found["metric"] == "ball - {A}", found["metric"]
     assert len(found["prompts"]) == 6 and not found["left_out"]
-    single = [run_json("heads --json --text", t, "--metric", m) for t, m in _six_texts()]
+    single = [run_json("heads --json --text", t, "--metric", m)["heads"] for t, m in _six_texts()]
     for row in found["rows"]:
         of_head = [
             r["effect"]

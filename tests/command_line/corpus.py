@@ -19,7 +19,7 @@ def heads_over_a_corpus():
     corpus = FOLDER / "texts of a corpus.txt"
     corpus.write_text("\n\n".join(TEXTS) + "\r\n")
     found = run_json("heads --json", "--corpus", corpus)
-    alone = [run_json("heads --json", "--text", text) for text in TEXTS]
+    alone = [run_json("heads --json", "--text", text)["heads"] for text in TEXTS]
     assert found["texts"] == 3 and len(found["heads"]) == len(alone[0]) == 32
     for i, head in enumerate(found["heads"]):
         for key, spread in head["statistics"].items():

@@ -170,7 +170,7 @@ def names_revisions_and_addresses():
                 "revision" in run(hub, home, "fetch tiny/gpt2", "--revision", bad, status=1).stderr
             )
         assert "name and the revision" in run(hub, home, "fetch tiny/gpt2@other", status=1).stderr
-        rows = json.loads(run(hub, home, "fetch --list --json").stdout)
+        rows = json.loads(run(hub, home, "fetch --list --json").stdout)["models"]
         assert len(rows) == 6
         assert all(r["bytes"] > 5e7 and "/" in r["name"] for r in rows)
         assert len(run(hub, home, "fetch --list").stdout.splitlines()) == 6

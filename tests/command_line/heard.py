@@ -295,7 +295,7 @@ VERBS = {  # the command, and what else an option needs to act
     "patch": (PATCHED, {}),
     "circuits": ([], {"--tokens": ["--head", "1.1"]}),
     "quantization": (  # its toy has no word of the metric's sample
-        ["--model", MODELS / "gpt2_bf16", "--exact", MODELS / "gpt2"]
+        ["--model", MODELS / "gpt2_bf16", "--model-b", MODELS / "gpt2"]
         + ["--text", TEXT, "--metric", "log p"],
         {},
     ),

@@ -154,7 +154,7 @@ def a_metric_is_chosen():
     """One option names the metric for the commands that measure; --effect-on is the probability of
     its token."""
     sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
-    heads = lambda *more: run_json("heads --json", "--text", sentence, *more)
+    heads = lambda *more: run_json("heads --json", "--text", sentence, *more)["heads"]
     by_token, by_metric = heads("--effect-on", "ball"), heads("--metric", "p ball")
     assert by_token == by_metric and all(h["effect"] == h["delta_p"] for h in by_token)
     assert by_token[0]["metric"] == 'p " ball"@16', by_token[0]

@@ -143,13 +143,13 @@ def numbers_are_of_all_positions_and_of_what_a_model_has():
 
 
 def the_story_model_has_its_heads():
-    rows = run_json("heads --random-repeat 48 --sort induction --json")
+    rows = run_json("heads --random-repeat 48 --sort induction --json")["heads"]
     assert len(rows) == 32 and rows[0]["induction"] > 0.5, rows[0]
     rows = run_json(
         "heads --sort previous --json",
         "--text",
         "Once upon a time there was a little girl named Lily. She had a red ball.",
-    )
+    )["heads"]
     assert rows[0]["previous"] > 0.8, rows[0]
     csv = run("heads", "--text", "a b c").out.splitlines()
     assert csv[0].startswith("layer,head,entropy,previous") and len(csv) == 33
@@ -220,7 +220,7 @@ def every_kind_of_model_by_hand():
     for model in ("marian", "vit"):
         words = ["--text", "The cat"] if model == "marian" else ["--image", MODELS / "vit/gray.png"]
         run("render -o heads.png", "--model", MODELS / model, *words)
-    rows = run_json("heads --target Die --json --model MODELS/marian", "--text", "The cat")
+    rows = run_json("heads --target Die --json --model MODELS/marian", "--text", "The cat")["heads"]
     assert len(rows) == 24
     assert rows[-1]["attention"] == "cross"
     assert rows[-1]["previous"] is None
@@ -259,7 +259,7 @@ def a_name_of_the_hub_is_told_how_to_be_had():
 
 
 def models_are_listed():
-    rows = run_json("models --json")
+    rows = run_json("models --json")["models"]
     built_in = {r["name"]: r for r in rows[:4]}
     assert list(built_in) == ["formation", "scenes", "stories", "translator"], rows
     assert all(r["readable"] for r in built_in.values()), rows

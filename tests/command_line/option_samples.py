@@ -140,7 +140,6 @@ OF_VERBS = {
     "--heads": ["1.1"],
     "--strongest": ["3"],
     "--part": ["mlp"],
-    "--exact": [MODELS / "gpt2_f16"],
     "--per-head": [],
 }
 

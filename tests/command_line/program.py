@@ -55,7 +55,9 @@ def run(command, *arguments, status=0, text_in=None, limit_mb=None, **more):
 
 
 def run_json(command, *arguments, **more):
-    return json.loads(run(command, *arguments, **more).out)
+    answer = json.loads(run(command, *arguments, **more).out)
+    assert answer["version"] == 1, command
+    return answer
 
 
 def refused(words, command, *arguments, status=1, **more):

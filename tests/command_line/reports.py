@@ -29,6 +29,16 @@ def browser(page, more=()):
     return r.stdout
 
 
+def report_of(html):
+    """What reads without scripts."""
+    return re.search(r'<section id="report".*?</section>', html, re.S)[0]
+
+
+def without_policy(html):
+    """The page without its pictures, which are images of their own."""
+    return re.sub(r'src="data:[^"]*"', "", html)
+
+
 def reports_are_read_anywhere():
     sentence = 'Lily <had> a "red" ball & Tom had a blue ball . Lily <had> a'
     page, again = FOLDER / "report é.html", FOLDER / "again.html"
@@ -36,18 +46,15 @@ def reports_are_read_anywhere():
         run("report", "--text", sentence, "-o", file, "--title", "<A & B>", "--threads", threads)
     html = page.read_text(encoding="utf-8")
     assert page.read_bytes() == again.read_bytes()
-    assert html.count("<svg") == html.count("</svg>") == 5
-    assert html.count("<tr>") >= 32
+    body = report_of(html)
+    assert body.count("<img") == 5, "all heads and the four that stand out"
+    assert body.count("<tr>") >= 32
     assert "&lt;A &amp; B&gt;" in html
     assert "<had>" not in html
-    assert not re.findall(r"""(?:src|href)=["'](?!#)""", html) and "http" not in re.sub(
-        r'xmlns(:xlink)?="[^"]*"', "", html
-    ), "nothing is fetched"
-    names = re.findall(r'id="([^"]+)"', html)
+    fetched = re.findall(r"""(?:src|href)=["'](?!#|data:)""", html)
+    assert not fetched and "http" not in without_policy(body), "nothing is fetched"
+    names = re.findall(r'id="([^"]+)"', body)
     assert len(names) == len(set(names))
-    assert set(re.findall(r'(?:href="|url\()#([^")]+)', html)) <= set(names), (
-        "each figure's parts are its own"
-    )
     changed = FOLDER / "changed.html"
     run(
         "report --heads 1.2,3.0 --change mask:16>3-10",
@@ -59,13 +66,13 @@ def reports_are_read_anywhere():
     html = changed.read_text(encoding="utf-8")
     assert "mask:16&gt;3-10" in html
     assert "before" in html
-    assert html.count("<svg") == 3
+    assert report_of(html).count("<img") == 3
     assert "Head 3.0" in html
     run("report --target Die --model MODELS/marian -o marian.html", "--text", "the cat")
     sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
     effects = {
         f"{h['layer']}.{h['head']}": h["effect"]
-        for h in run_json("heads --json", "--text", sentence, "--metric", "ball - car")
+        for h in run_json("heads --json", "--text", sentence, "--metric", "ball - car")["heads"]
     }
     run("report", "--text", sentence, "--metric", "ball - car", "-o", changed)
     html = changed.read_text(encoding="utf-8")
@@ -81,27 +88,6 @@ def reports_are_read_anywhere():
     assert "ball − car at position 16" in html
     run("report --text x --heads 9.9 -o no.html", status=1)
     assert not (FOLDER / "no.html").exists()
-    if not shutil.which("chromium"):
-        print("     chromium is not installed: the page was not opened in a browser")
-        return
-    probe = FOLDER / "probe.html"
-    click = """
-        const header = document.querySelectorAll('th[data-sorts]')[0];
-        header.click();
-        const rows = [...header.closest('table').tBodies[0].rows];
-        const values = rows.map(r => r.cells[1].dataset.value);
-        const heights = [...document.querySelectorAll('svg')].map(
-            s => Math.round(s.getBoundingClientRect().height));
-        document.title = 'sorted ' + values.join(' ') + ' boxes ' + heights.join(' ');
-    """
-    probe.write_text(
-        page.read_text(encoding="utf-8").replace("</body>", f"<script>{click}</script></body>"),
-        encoding="utf-8",
-    )
-    title = re.search("<title>(.*?)</title>", browser(probe)).group(1)
-    values = [float(v) for v in title.split(" boxes ")[0].split()[1:]]
-    assert len(values) == 32 and values == sorted(values, reverse=True), title
-    assert all(int(h) > 100 for h in title.split(" boxes ")[1].split()), "every figure takes room"
 
 
 def figures_open_elsewhere():

@@ -14,6 +14,7 @@ from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import animations
+import answers
 import attributing
 import averaging
 import circuits
@@ -42,6 +43,7 @@ from program import FOLDER
 
 SUBJECTS = [
     failures,
+    answers,
     cut_files,
     figures,
     animations,

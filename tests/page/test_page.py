@@ -6,6 +6,7 @@ test_page.py [WORD…] runs the checks whose names contain one of the words, or 
 import shutil
 import sys
 
+import check_figures
 import check_head
 import check_live
 import check_looks
@@ -16,7 +17,15 @@ import steps
 from browser import PROGRAM, Browser
 
 # Each adds its checks to steps.CHECKS.
-PARTS = (check_whole, check_program, check_head, check_views, check_looks, check_live)
+PARTS = (
+    check_whole,
+    check_program,
+    check_figures,
+    check_head,
+    check_views,
+    check_looks,
+    check_live,
+)
 
 
 def main(words):

@@ -151,7 +151,9 @@ def lists_of_heads_are_the_same():
     model, tokenizer = loaded("qwen3")
     with headlight.live(model, tokenizer) as server:
         lists = [
-            json.loads(ran("heads", *of, "--text", "the cat sat on the cat", "--json").stdout)
+            json.loads(ran("heads", *of, "--text", "the cat sat on the cat", "--json").stdout)[
+                "heads"
+            ]
             for of in (("--engine", server.address), ("--model", MODELS / "qwen3"))
         ]
     for got, want in zip(*lists):

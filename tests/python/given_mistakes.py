@@ -23,8 +23,8 @@ def lines_of_one_head_are_its_own():
     held = {"patterns": causal_patterns(2, 3, 5), "tokens": WORDS, "view": "lines"}
     one, other = headlight.figure(**held, head=(1, 2)), headlight.figure(**held, head=(1, 0))
     assert one.png != other.png != headlight.figure(**held, layer=1).png
-    assert [name for name in one.numbers()] == ["pattern of head 1.2"]
-    assert np.allclose(np.nan_to_num(one.numbers()["pattern of head 1.2"]), held["patterns"][1, 2])
+    assert [name for name in one.numbers()] == ["pattern.1.2"]
+    assert np.allclose(np.nan_to_num(one.numbers()["pattern.1.2"]), held["patterns"][1, 2])
 
 
 def what_a_view_does_not_hear_is_said():

@@ -307,10 +307,10 @@ def tokens_are_scored_as_autograd_scores_them():
     try:
         import pandas
 
-        assert list(found.frame().columns) == ["token", "score"]
-        assert isinstance(table.frame(), pandas.DataFrame)
+        assert list(found.to_pandas().columns) == ["token", "score"]
+        assert isinstance(table.to_pandas(), pandas.DataFrame)
     except ImportError:
-        assert "pandas" in sentence_of(found.frame)
+        assert "pandas" in sentence_of(found.to_pandas)
     assert "folder" in sentence_of(lambda: headlight.attribute(model, tokenizer, text))
     assert "magic" in sentence_of(lambda: headlight.attribute("stories", text, method="magic"))
 

@@ -22,8 +22,10 @@ import given_corpora
 import given_mistakes
 import given_models
 import given_names
+import given_notebooks
 import given_processes
 import given_prompts
+import given_results
 import given_wrappers
 import running
 import surroundings
@@ -34,11 +36,13 @@ SUBJECTS = [
     given_corpora,
     given_mistakes,
     given_names,
+    given_notebooks,
     given_models,
     given_architectures,
     given_wrappers,
     given_processes,
     given_prompts,
+    given_results,
 ]
 
 

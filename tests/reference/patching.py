@@ -26,29 +26,71 @@ transformers.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 
 # Of each family: its layers; of a layer the modules whose output is what attention and the MLP add,
-# and the one that reads z.
+# the one that reads z, and the one that reads the residual stream between attention and MLP.
 PLACES = {
-    "gpt2": (lambda m: m.transformer.h, lambda b: b.attn, lambda b: b.mlp, lambda b: b.attn.c_proj),
+    "gpt2": (
+        lambda m: m.transformer.h,
+        lambda b: b.attn,
+        lambda b: b.mlp,
+        lambda b: b.attn.c_proj,
+        lambda b: b.ln_2,
+    ),
     "llama": (
         lambda m: m.model.layers,
         lambda b: b.self_attn,
         lambda b: b.mlp,
         lambda b: b.self_attn.o_proj,
+        lambda b: b.post_attention_layernorm,
     ),
     "gemma2": (
         lambda m: m.model.layers,
         lambda b: b.post_attention_layernorm,
         lambda b: b.post_feedforward_layernorm,
         lambda b: b.self_attn.o_proj,
+        lambda b: b.pre_feedforward_layernorm,
     ),
 }
+
+
+void = lambda _: None
+MEETING = []  # what sees the tensors of attention in the pass that runs
+
+
+def seen_attention(module, query, key, value, mask, **more):
+    """The family's eager attention, whose q, k, v and patterns meet what MEETING holds, as each
+    head has them: keys and values that heads share are repeated first."""
+    meet, layer = MEETING[-1], module.layer_idx
+    groups = query.shape[1] // key.shape[1]
+    heads = [query, key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)]
+    q, k, v = (met(meet, name, layer, x) for name, x in zip("qkv", heads))
+    own = sys.modules[type(module).__module__].eager_attention_forward
+    had, module.num_key_value_groups = getattr(module, "num_key_value_groups", 1), 1
+    try:
+        _, weights = own(module, q, k, v, mask, **more)
+    finally:
+        module.num_key_value_groups = had
+    weights = met(meet, "pattern", layer, weights)
+    return (weights @ v).transpose(1, 2), weights
+
+
+def met(meet, name, layer, x):
+    """x [1, head, row, width], as meet has it: [1, row, head · width]."""
+    flat = meet(name, layer, x.transpose(1, 2).flatten(2))
+    return flat.unflatten(2, (x.shape[1], x.shape[3])).transpose(1, 2)
+
+
+transformers.AttentionInterface.register("seen", seen_attention)
+transformers.AttentionMaskInterface.register(
+    "seen", transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS["eager"]
+)
 
 
 class Hooked:
     """A model whose activations are kept in one pass and put into another."""
 
     def __init__(self, kind, model):
-        self.model, (layers, self.attention, self.mlp, self.reads_z) = model, PLACES[kind]
+        self.model = model
+        layers, self.attention, self.mlp, self.reads_z, self.reads_mid = PLACES[kind]
         self.blocks = list(layers(model))
         c = model.config
         self.heads, self.layers = c.num_attention_heads, len(self.blocks)
@@ -70,6 +112,10 @@ class Hooked:
             x[0, patch[2], patch[3]] = patch[4][patch[2], patch[3]]
             return x
 
+        def passing(part, layer):
+            """The layer adds to the same tensor later, so it is changed in place."""
+            return lambda module, inputs: void(inputs[0].copy_(meet(part, layer, inputs[0])))
+
         def entering(part, layer):
             return lambda module, inputs: (meet(part, layer, inputs[0]), *inputs[1:])
 
@@ -87,16 +133,31 @@ class Hooked:
                 self.mlp(block).register_forward_hook(leaving("mlp_out", layer)),
                 self.reads_z(block).register_forward_pre_hook(entering("z", layer)),
             ]
-        logits = self.model(torch.tensor([ids]), use_cache=False).logits[0]
-        for handle in handles:
-            handle.remove()
-        return logits
+            if tape is None:
+                reads = self.reads_mid(block)
+                handles.append(reads.register_forward_pre_hook(passing("resid_mid", layer)))
+        MEETING.append(meet if tape is None else lambda part, layer, x: x)
+        try:
+            return self.model(torch.tensor([ids]), use_cache=False).logits[0]
+        finally:
+            MEETING.pop()
+            for handle in handles:
+                handle.remove()
 
 
 def divergence(clean, logits):
     """D(clean ‖ run) in bits."""
     p, q = torch.log_softmax(clean, -1), torch.log_softmax(logits, -1)
     return (p.exp() * (p - q)).sum() / math.log(2)
+
+
+BY_HEAD = ("heads", "q", "k", "v", "pattern")
+ESTIMATED = ("resid_pre", "attn_out", "mlp_out", "heads", "head", "heads-by-position")
+PARTS = (*ESTIMATED, "resid_mid", "q", "k", "v", "pattern")
+
+
+def every_head(hooked):
+    return [(layer, h) for layer in range(hooked.layers) for h in range(hooked.heads)]
 
 
 def expected(hooked, clean, corrupted, part, head, metric):
@@ -106,15 +167,17 @@ def expected(hooked, clean, corrupted, part, head, metric):
     value = lambda logits: metric(at_end, logits[-1]).item()
     low, high = value(hooked.run(corrupted)), metric(at_end, at_end).item()
     every, n = slice(None), len(clean)
-    d_head = cache["z", 0].shape[1] // hooked.heads
+    held = {"heads": "z", "heads-by-position": "z", "head": "z"}.get(part, part)
+    d_head = cache[held, 0].shape[1] // hooked.heads
     columns = lambda h: slice(h * d_head, (h + 1) * d_head)
-    if part == "heads":
+    if part in BY_HEAD:
         cells = [
-            [("z", layer, every, columns(h)) for h in range(hooked.heads)]
+            [(held, layer, every, columns(h)) for h in range(hooked.heads)]
             for layer in range(hooked.layers)
         ]
-    elif part == "head":
-        cells = [[("z", head[0], slice(i, i + 1), columns(head[1])) for i in range(n)]]
+    elif held == "z":
+        named = [head] if part == "head" else every_head(hooked)
+        cells = [[("z", at, slice(i, i + 1), columns(h)) for i in range(n)] for at, h in named]
     else:
         cells = [
             [(part, layer, slice(i, i + 1), every) for i in range(n)]
@@ -149,13 +212,12 @@ def estimated(hooked, clean, corrupted, part, head, metric):
                 for layer in range(hooked.layers)
             ]
         ).numpy()
-    if part == "head":
-        return (
-            by_place(("z", head[0]))
-            .reshape(len(clean), hooked.heads, d_head)[:, head[1]]
-            .sum(1)[None]
-            .numpy()
+    if part in ("head", "heads-by-position"):
+        of_head = lambda layer, h: (
+            by_place(("z", layer)).reshape(len(clean), hooked.heads, d_head)[:, h].sum(1)
         )
+        named = [head] if part == "head" else every_head(hooked)
+        return torch.stack([of_head(*one) for one in named]).numpy()
     return torch.stack([by_place((part, layer)).sum(1) for layer in range(hooked.layers)]).numpy()
 
 
@@ -197,7 +259,7 @@ def check(program, kind, seed, folder):
     d = Draw(f"{kind} {seed}")
     d.long = False
     config, head_class = getattr(random_families, "make_" + kind)(d)
-    config._attn_implementation = "eager"
+    config._attn_implementation = "seen"
     torch.manual_seed(d.randrange(1 << 30))
     model = head_class(config).eval()
     randomize(model, torch.Generator().manual_seed(d.randrange(1 << 30)))
@@ -214,13 +276,13 @@ def check(program, kind, seed, folder):
         "kl": divergence,
     }
     head = (1, 1)
-    maps = [
-        (part, f"#{a} - #{b}") for part in ("resid_pre", "attn_out", "mlp_out", "heads", "head")
-    ] + [("heads", f"logit #{a}")]
+    maps = [(part, f"#{a} - #{b}") for part in PARTS] + [("heads", f"logit #{a}")]
     if divergence(*ends) > 0.01:  # Gemma 2's random model is sure of one token in both
         maps.append(("attn_out", "kl"))
     worst, cells, largest_noise = 0.0, 0, 0.0
     for reference, more in ((expected, ()), (estimated, ("--estimate",))):
+        if more:
+            maps = [m for m in maps if m[0] in ESTIMATED]
         single, double = (
             {
                 m: reference(

@@ -131,6 +131,10 @@ void answer_plane(Scene& s, const Plot& plot, const Projection& p, Rect frame) {
     const int row = nearest_point(plot, p, h.mouse, kNearby);
     if (row < 0 || p.tokens[row] >= s.queries()) return;
     const int token = p.tokens[row];
+    const float moved = (p.steps.back().row(row) - p.steps.front().row(row)).norm();
+    s.ui.tooltip("delta/plot", h,
+                 token_at(s.query_labels(), token) + " moves by " + fine_number(moved, 3) + " in this plane",
+                 0);
     s.point_at(std::pair{token, s.strongest_key(token)});
     if (h.clicked) lock_token(s, token);
 }

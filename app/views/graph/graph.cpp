@@ -174,6 +174,28 @@ void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
     ui.unclip();
 }
 
+/// Says how much of the traced token a node under the mouse carries.
+void answer_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
+    constexpr float kNear = 14;
+    const std::string path = "graph/nodes";
+    const Hit h = s.ui.hit(path, inset(g.nodes, -kNodeRoom, 0));
+    std::string said;
+    if (h.hovered && rollout) {
+        const float apart = g.nodes.w / float(g.levels - 1);
+        const int level = std::clamp(int(std::lround((h.mouse.x - g.nodes.x) / apart)), 0, g.levels - 1),
+                  token = g.tokens.row_at(h.mouse.y);
+        const bool known = level < rollout->accumulated.rows() && token < rollout->accumulated.cols();
+        if (known && std::hypot(h.mouse.x - g.x(level), h.mouse.y - g.y(token)) < kNear) {
+            const auto& labels = s.sentence()->labels[graph_stack(s)];
+            said = token_at(labels, token) +
+                   (level ? ", after layer " + std::to_string(level - 1) : std::string(", input")) +
+                   ": carries " + fine_number(rollout->accumulated(level, token), 3) + " of " +
+                   token_at(labels, graph_token(s));
+        }
+    }
+    s.ui.tooltip(path, h, said, 0);
+}
+
 /// Returns each input token's share of the traced token.
 std::vector<float> shares_of(const Scene& s, const Rollout* rollout, int tokens) {
     std::vector<float> out = rollout ? rollout->shares() : std::vector<float>();
@@ -215,6 +237,9 @@ void draw_tokens(Scene& s, const GraphLayout& g, const std::vector<float>& share
         const Rect left = line_at(g.left, g.y(i), g.tokens.h), right = line_at(g.right, g.y(i), g.tokens.h);
         const std::string path = "graph/token/" + std::to_string(i);
         answer_token(s, path, left, i);
+        s.ui.tooltip(
+            path, s.ui.over(left),
+            token_at(labels, i) + ": " + fine_number(shares[i], 3) + " of " + token_at(labels, token));
         answer_token(s, path + "/top", right, i);
         const InputLine l = input_line(left);
         write(ui, l.position, kCaptionMono, ui.colors->t3, std::to_string(i), Flush::right);
@@ -266,6 +291,7 @@ void draw_graph(Scene& s, Rect area) {
     draw_edges(s, g, *graph, reached);
     draw_sinks(s, g, graph->answer, reached);
     draw_nodes(s, g, reached);
+    answer_nodes(s, g, reached);
     draw_tokens(s, g, shares_of(s, reached, tokens));
     if (reached) caption(s.ui, foot, first_that_fits(s.ui, kCaption, origins_notes(s, *reached), foot.w));
 }

@@ -1,9 +1,11 @@
 #include "views/learn/learn_page.h"
 
 #include "figure/figure.h"
+#include "learn/numbers.h"
 #include "paint/layout.h"
 #include "parts/blocks.h"
 #include "views/page.h"
+#include "views/page_spots.h"
 
 namespace headlight::learn {
 
@@ -44,24 +46,24 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
 
 /// Draws nowhere, to measure the height.
 float measured_height(const LearnSheet& sheet) {
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
-        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
-    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
-    Canvas canvas(cairo.get());
-    TextPainter text;
-    Ui ui(text, nullptr);
-    ui.begin_page(page_theme(), canvas);
-    return draw_sheet(ui, sheet);
+    float height = 0;
+    with_page_ui([&](Ui& ui) { height = draw_sheet(ui, sheet); });
+    return height;
 }
 
-}  // namespace
-
-Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style) {
+LearnSheet sheet_of(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style) {
     LearnSheet sheet{std::move(page), text, style, kUsualWidth, float(style_zoom(style))};
     if (const auto wide = style.width()) {
         sheet.zoom = std::min(sheet.zoom, float(*wide) / kLeastWidth);
         sheet.width = float(*wide) / sheet.zoom;
     }
+    return sheet;
+}
+
+}  // namespace
+
+Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style) {
+    const LearnSheet sheet = sheet_of(std::move(page), text, style);
     const float height = measured_height(sheet);
     return {{double(sheet.width * sheet.zoom), double(height * sheet.zoom), style.dpi},
             [sheet, height](Canvas& canvas) {
@@ -72,6 +74,25 @@ Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& tex
                 if (!sheet.style.transparent) ui.fill({0, 0, sheet.width, height}, ui.colors->bg1);
                 draw_sheet(ui, sheet);
             }};
+}
+
+Result<PageFigure> learn_page_figure(const std::shared_ptr<const Page>& page, const StationText& text,
+                                     FigureStyle style) {
+    style.title.clear();  // the page has it
+    const Drawing drawing = draw_learn_page(page, text, style);
+    PageFigure out{.key = "learn",
+                   .name = "Learn",
+                   .title = page->note,
+                   .width = drawing.page.width,
+                   .height = drawing.page.height,
+                   .tables = page_numbers(*page)};
+    TRY(out.svg, svg_text(drawing));
+    const LearnSheet sheet = sheet_of(page, text, style);
+    with_page_ui([&](Ui& ui) {
+        const Rect area{0, 0, sheet.width, float(drawing.page.height) / sheet.zoom};
+        out.spots = spots_of(ui, area, sheet.zoom, [&] { draw_sheet(ui, sheet); });
+    });
+    return out;
 }
 
 }  // namespace headlight::learn

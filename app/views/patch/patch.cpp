@@ -45,6 +45,7 @@ Matrix shown_patches(const Scene& s, const PatchMap& m) {
 /// Frames the cells whose patch is active.
 void frame_active_patches(Scene& s, const Grid& g, const PatchMap& m) {
     const auto& changes = s.sentence()->intervention.changes;
+    if (!patch_part(m.asked.part).spelled) return;
     for (int row = 0; row < g.rows; ++row)
         for (int column = 0; column < g.columns; ++column)
             if (!changes.empty() && !std::isnan(patch_shown(s, m, row, column)) &&
@@ -65,7 +66,8 @@ MatrixView patch_matrix(const Scene& s, const PatchMap& m) {
     const Matrix shown = shown_patches(s, m);
     const float reach = std::max(1.0f, largest_size(shown));
     const std::string what = "0: " + patch_metric(s, m) + " as without patching; 1: as in the clean run.";
-    const std::string click = s.ui.on_page() ? "" : " Click a cell to apply its patch.";
+    const bool applies = !s.ui.on_page() && patch_part(m.asked.part).spelled;
+    const std::string click = applies ? " Click a cell to apply its patch." : "";
     MatrixView out{.path = "patch/map",
                    .cells = {signed_places_of(shown, reach), colors, true},
                    .rows = {[&](int i) { return patch_row_name(s, m, i); }},
@@ -85,12 +87,19 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
     const MatrixLayout l = arrange_matrix(s.ui, area, view);
     const MatrixAnswer answer = answer_matrix(s, l, view);
     if (!s.ui.on_page()) s.of<PatchState>().pointed = answer.hovered;
-    if (answer.pressed) s.change(patch_change(s, m, answer.hovered->first, answer.hovered->second));
+    if (answer.pressed && patch_part(m.asked.part).spelled)
+        s.change(patch_change(s, m, answer.hovered->first, answer.hovered->second));
     draw_matrix_view(s, l, view);
     frame_active_patches(s, l.grid, m);
 }
 
 }  // namespace
+
+std::vector<std::string> patch_words() {
+    std::vector<std::string> out;
+    for (const PatchPartRow& row : patch_parts()) out.emplace_back(row.word);
+    return out;
+}
 
 std::optional<PatchMapRequest> patch_request(const Session& session) {
     const Compared what = session.document.comparison.what;
@@ -130,7 +139,7 @@ float patch_shown(const Scene& s, const PatchMap& m, int row, int column) {
 
 std::string patch_row_name(const Scene& s, const PatchMap& m, int row) {
     const ModelConfig& c = s.model()->config;
-    if (m.asked.part == PatchPart::head) return "head " + head_name(c, m.asked.head);
+    if (!m.heads.empty()) return "head " + patch_row_label(m, c, row);
     return c.stacks.size() > 1 ? block_name(c, m.blocks[row]) : "layer " + std::to_string(m.blocks[row]);
 }
 

@@ -8,6 +8,9 @@ namespace headlight {
 
 struct View;
 
+/// Lists the parts as options and commands spell them.
+std::vector<std::string> patch_words();
+
 struct PatchState {
     PatchPart part = PatchPart::resid_pre;
     bool measures = true;                        // in the background while the view is shown
@@ -15,10 +18,8 @@ struct PatchState {
     std::optional<std::pair<int, int>> pointed;  // row and column
     void visit(FieldVisitor& v) {
         v.choose("patch_part", part,
-                 {"patch put",
-                  "Patch: activation",
-                  "activation of the clean run to patch into the corrupted run",
-                  {"resid_pre", "attn_out", "mlp_out", "heads", "head"}},
+                 {"patch put", "Patch: activation",
+                  "activation of the clean run to patch into the corrupted run", patch_words()},
                  {"what",
                   "activation to patch from the run of --text-b, or from the unchanged run; head: that of "
                   "--head"});

@@ -68,8 +68,9 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
         s.send("compare", c == 0 ? "sentences" : "changes");
     const std::string head =
         head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
-    const std::vector<std::string> parts{"layer input", "attention output", "MLP output", "heads",
-                                         "head " + head};  // as patch_parts()
+    std::vector<std::string> parts;
+    for (const PatchPartRow& row : patch_parts())
+        parts.push_back(row.name + (row.part == PatchPart::head ? " " + head : std::string()));
     bar.choose("Patch", "patch/put", parts, s.of<PatchState>().part);
     if (!s.model()->engine)  // estimates need weights
         bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);

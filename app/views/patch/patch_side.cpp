@@ -28,7 +28,7 @@ std::string patched_place(const Scene& s, const PatchMap& m, std::pair<int, int>
     if (m.by_head()) return head_name(s.model()->config, m.blocks[at.first], at.second);
     const std::string token = patch_column_name(s, m, at.first, at.second);
     if (m.asked.part == PatchPart::head) return token;
-    return block_name(s.model()->config, m.blocks[at.first]) + "  " + token;
+    return patch_row_label(m, s.model()->config, at.first) + "  " + token;
 }
 
 /// Plots each measured cell: exact value across, estimate up.

@@ -152,6 +152,7 @@ private:
         for (int row = 0; row < isize(map.blocks); ++row)
             for (int column = 0; column < map.columns(*corrupted, row); ++column) {
                 PromptCell cell{.block = map.blocks[size_t(row)]};
+                if (!map.heads.empty()) cell.head = map.heads[size_t(row)];
                 (map.by_head() ? cell.head : cell.position) = column;
                 cells.push_back(cell);
                 found.values.push_back(map.values(row, column));
@@ -171,7 +172,7 @@ private:
 
 bool by_place(const PromptRequest& request) {
     const bool by_head = request.of == PromptMeasure::ablation || request.of == PromptMeasure::heads ||
-                         (request.of == PromptMeasure::patch && request.patch.part == PatchPart::heads);
+                         (request.of == PromptMeasure::patch && patch_part(request.patch.part).by_head);
     return !by_head;
 }
 

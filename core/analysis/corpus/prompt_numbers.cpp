@@ -22,12 +22,15 @@ std::vector<std::pair<std::string, std::string>> place_of(const PromptAverages& 
     return out;
 }
 
-/// "1.0", "3 ball", "2 · 3 ball": layer, position and token.
+/// "1.0", "3 ball", "2 · 3 ball", "1.0 · 3 ball": layer or head, position and token.
 std::string row_label(const PromptAverages& of, const ModelConfig& c, int i) {
     const PromptCell& cell = of.cells[size_t(i)];
-    if (cell.head >= 0) return head_name(c, cell.block, cell.head);
-    const std::string token = of.token(i);
-    return (cell.block >= 0 ? block_path(c, cell.block) + " · " : "") + std::to_string(cell.position) +
+    const std::string head = cell.head >= 0 ? head_name(c, cell.block, cell.head) : "";
+    if (cell.position < 0) return head;
+    const std::string token = of.token(i), place = !head.empty()     ? head
+                                                   : cell.block >= 0 ? block_path(c, cell.block)
+                                                                     : "";
+    return (place.empty() ? "" : place + " · ") + std::to_string(cell.position) +
            (token.empty() ? "" : " " + token);
 }
 

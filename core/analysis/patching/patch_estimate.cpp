@@ -44,7 +44,7 @@ Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrup
         const Index first = patch.kind == ChangeKind::patch_head ? head * width : 0;
         return moved.cwiseProduct(gradient.middleCols(first, moved.cols())).rowwise().sum();
     };
-    if (!map.by_head()) return by_position(map.asked.head.head);
+    if (!map.by_head()) return by_position(map.heads.empty() ? 0 : map.heads[row]);
     Vector out(map.columns(corrupted, row));
     for (int head = 0; head < isize(out); ++head) out[head] = by_position(head).sum();
     return out;
@@ -55,6 +55,9 @@ Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrup
 Result<Matrix> patch_estimates(const PatchMap& map, const Trace& clean, const Trace& corrupted,
                                ThreadPool& pool, const CancelFlag* cancel) {
     if (corrupted.model->engine) return Error{"Estimates need the model's weights here."};
+    if (!patch_part(map.asked.part).spelled)
+        return Error{std::string("There are no estimates of ") + patch_part(map.asked.part).word +
+                     "; measure it, or estimate resid_pre, attn_out, mlp_out or heads."};
     TRY(const GradientSeed seed, metric_seed(map.asked.metric, corrupted, &clean, pool));
     TRY(const Gradients gradients, backward(corrupted, {&seed, 1}, pool, cancel));
     Matrix out =

@@ -5,26 +5,37 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <tuple>
 
-#include "analysis/patching/patch.h"
+#include "analysis/patching/patch_cells.h"
 #include "analysis/patching/patch_estimate.h"
 #include "base/cast.h"
 #include "base/quoted.h"
-#include "model/engine.h"
 #include "model/interventions/patch_change.h"
 
 namespace headlight {
 
 std::span<const PatchPartRow> patch_parts() {
-    static constexpr std::array<PatchPartRow, 5> kTable{{
-        {PatchPart::resid_pre, "resid_pre", ChangeKind::patch_resid, "a layer's input, at one position"},
-        {PatchPart::attn_out, "attn_out", ChangeKind::patch_attention,
+    static constexpr std::array<PatchPartRow, 11> kTable{{
+        {PatchPart::resid_pre, "resid_pre", "layer input", ChangeKind::patch_resid,
+         "a layer's input, at one position"},
+        {PatchPart::attn_out, "attn_out", "attention output", ChangeKind::patch_attention,
          "what a layer's attention adds, at one position"},
-        {PatchPart::mlp_out, "mlp_out", ChangeKind::patch_mlp, "what a layer's MLP adds, at one position"},
-        {PatchPart::heads, "heads", ChangeKind::patch_head, "z of a head at all positions"},
-        {PatchPart::head, "head", ChangeKind::patch_head, "z of one head, at one position"},
+        {PatchPart::mlp_out, "mlp_out", "MLP output", ChangeKind::patch_mlp,
+         "what a layer's MLP adds, at one position"},
+        {PatchPart::heads, "heads", "heads", ChangeKind::patch_head, "z of a head at all positions", true},
+        {PatchPart::head, "head", "head", ChangeKind::patch_head, "z of one head, at one position"},
+        {PatchPart::resid_mid, "resid_mid", "before the MLP", ChangeKind::patch_attention,
+         "the residual stream between attention and MLP, at one position", false, false},
+        {PatchPart::heads_by_position, "heads-by-position", "heads by position", ChangeKind::patch_head,
+         "z of a head, at one position"},
+        {PatchPart::q, "q", "queries", ChangeKind::freeze, "a head's queries, at all positions", true, false},
+        {PatchPart::k, "k", "keys", ChangeKind::freeze, "the keys that a head reads, at all positions", true,
+         false},
+        {PatchPart::v, "v", "values", ChangeKind::patch_head,
+         "the values that a head reads, at all positions", true, false},
+        {PatchPart::pattern, "pattern", "patterns", ChangeKind::freeze, "a head's pattern, in all rows", true,
+         false},
     }};
     return kTable;
 }
@@ -94,47 +105,37 @@ std::string no_frame(const Trace& clean, const Trace& corrupted) {
     return "";
 }
 
-std::vector<int> rows_of(const PatchRequest& request, const ModelConfig& c) {
-    if (request.part == PatchPart::head) return {request.head.block};
-    const bool all = request.part == PatchPart::attn_out || request.part == PatchPart::heads;
-    std::vector<int> out;
-    for (int block = 0; block < c.blocks(); ++block)
-        if (all || !c.block(block).is_second()) out.push_back(block);
-    return out;
+/// Returns whether a row of a map stands for a block.
+bool has_row(PatchPart part, const ModelConfig& c, int block) {
+    switch (part) {
+        case PatchPart::resid_pre:
+        case PatchPart::mlp_out:
+            return !c.block(block).is_second();
+        case PatchPart::resid_mid: {
+            const AttentionBlock at = c.block(block);
+            return block == c.blocks_of(at.stack, at.layer).back();
+        }
+        default:
+            return true;
+    }
 }
 
-/// Caches clean values by place: each is computed once.
-class CleanValues {
-public:
-    CleanValues(const Trace& clean, ThreadPool& pool, const CancelFlag* cancel)
-        : clean_(clean), pool_(pool), cancel_(cancel) {}
-    Result<std::shared_ptr<const Matrix>> of(const Change& patch) {
-        auto& values = values_[{patch.block, patch.head}];
-        if (!values) {
-            TRY(Matrix made, made_for(patch));
-            values = std::make_shared<const Matrix>(std::move(made));
-        }
-        return values;
+/// Lists the rows: a block each, or each head of a block.
+void add_rows(PatchMap& map, const ModelConfig& c) {
+    if (map.asked.part == PatchPart::head) {
+        map.blocks = {map.asked.head.block};
+        map.heads = {map.asked.head.head};
+        return;
     }
-
-private:
-    Result<Matrix> made_for(const Change& patch) {
-        Engine* engine = clean_.model->engine.get();
-        if (!engine || patch.kind != ChangeKind::patch_head) return patch_values(clean_, patch, pool_);
-        auto& z = z_[patch.block];
-        if (z.size() == 0) {
-            TRY(z, engine->z(clean_, patch.block, cancel_));
+    for (int block = 0; block < c.blocks(); ++block) {
+        if (!has_row(map.asked.part, c, block)) continue;
+        const bool apart = map.asked.part == PatchPart::heads_by_position;
+        for (int head = 0; head < (apart ? c.heads(block) : 1); ++head) {
+            map.blocks.push_back(block);
+            if (apart) map.heads.push_back(head);
         }
-        const Index width = clean_.config().d_value(patch.block);
-        return Matrix(z.middleCols(patch.head * width, width));
     }
-
-    const Trace& clean_;
-    ThreadPool& pool_;
-    const CancelFlag* cancel_;
-    std::map<int, Matrix> z_;  // by block, of an engine
-    std::map<AttentionHead, std::shared_ptr<const Matrix>> values_;
-};
+}
 
 float normalized(const PatchMap& map, const MetricValues& m) {
     constexpr float kNoMinusZero = 0;
@@ -144,7 +145,14 @@ float normalized(const PatchMap& map, const MetricValues& m) {
 }  // namespace
 
 int PatchMap::columns(const Trace& run, int row) const {
-    return by_head() ? run.config().heads(blocks[row]) : run.query_count(blocks[row]);
+    if (!by_head()) return run.query_count(blocks[row]);
+    const bool of_scores = asked.part != PatchPart::heads;  // a recurrence has none
+    return of_scores && run.is_mixing(blocks[row]) ? 0 : run.config().heads(blocks[row]);
+}
+
+std::string patch_row_label(const PatchMap& map, const ModelConfig& c, int row) {
+    return map.heads.empty() ? block_name(c, map.blocks[row])
+                             : head_name(c, {map.blocks[row], map.heads[row]});
 }
 
 float PatchMap::shown(int row, int column) const {
@@ -159,7 +167,7 @@ Change patch_of(const PatchMap& map, int row, int column) {
     out.query = map.by_head() ? 0 : column;
     out.queries = map.by_head() ? kToEnd : 1;
     if (map.by_head()) out.head = column;
-    if (map.asked.part == PatchPart::head) out.head = map.asked.head.head;
+    if (!map.heads.empty()) out.head = map.heads[row];
     return out;
 }
 
@@ -170,6 +178,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
     map.asked = request;
     TRY(map.asked.metric, resolved(request.metric, clean, pool));
     TRY_STATUS(check_alike(clean, corrupted));
+    TRY_STATUS(check_patch_part(request.part, clean.config()));
     const Metric& metric = map.asked.metric;
     const Vector own = logits_at(clean, metric.position, pool);
     map.clean = evaluate(metric, own, own);
@@ -180,7 +189,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
                      " in both runs, so patching has nothing to restore; choose another "
                      "metric, or texts that differ in it."};
     map.warning = no_frame(clean, corrupted);
-    map.blocks = rows_of(request, clean.config());
+    add_rows(map, clean.config());
     int widest = 0;
     for (int row = 0; row < isize(map.blocks); ++row) {
         widest = std::max(widest, map.columns(corrupted, row));
@@ -224,14 +233,13 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
     std::erase_if(cells,
                   [&](const PatchCell& cell) { return !std::isnan(map.values(cell.row, cell.column)); });
     const size_t together = passes_together(corrupted, kTogether);
-    CleanValues values(clean, pool, cancel);
+    PatchCells source(clean, corrupted, pool, cancel);
     for (size_t at = 0; at < cells.size(); at += together) {
         if (stopped(cancel)) return cancelled();
         const auto some = std::span(cells).subspan(at, std::min(together, cells.size() - at));
         std::vector<TraceRequest> requests;
         for (const PatchCell& cell : some) {
-            Change patch = patch_of(map, cell.row, cell.column);
-            TRY(patch.pattern, values.of(patch));
+            TRY(Change patch, source.change(map, cell.row, cell.column));
             requests.push_back({corrupted.request, &corrupted});
             requests.back().request.intervention.changes.push_back(std::move(patch));
         }
@@ -274,14 +282,15 @@ std::vector<NumberTable> patch_numbers(const PatchMap& map, const Trace& corrupt
     const ModelConfig& c = corrupted.config();
     const Index columns = map.values.cols();
     std::vector<std::string> rows, tokens;
-    for (const int block : map.blocks) rows.push_back(block_name(c, block));
+    for (int row = 0; row < isize(map.blocks); ++row) rows.push_back(patch_row_label(map, c, row));
     if (!map.by_head() && c.stacks.size() == 1) tokens = token_labels(corrupted, 0);
     if (isize(tokens) != columns) tokens = counted(columns);
     const std::string part = map.asked.part == PatchPart::head ? "head " + head_name(c, map.asked.head)
                                                                : patch_part(map.asked.part).word;
     std::vector<NumberTable> out;
     const auto add = [&](const std::string& name, const Matrix& values) {
-        out.push_back({name, "layer", map.by_head() ? "head" : "position", rows, tokens, values});
+        out.push_back({name, map.heads.empty() ? "layer" : "head", map.by_head() ? "head" : "position", rows,
+                       tokens, values});
         out.back().beside = out.size() > 1;
     };
     if (map.done > 0) add(part, map.values);

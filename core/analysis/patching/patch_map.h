@@ -14,14 +14,31 @@
 namespace headlight {
 
 /// Says what is patched, and the cells of the map: the input of a layer, the output of its attention or MLP,
-/// by layer and position; z of each head at all positions, by layer and head; z of one head, by position.
-enum class PatchPart { resid_pre, attn_out, mlp_out, heads, head };
+/// by layer and position; z of each head at all positions, by layer and head; z of one head, by position; the
+/// residual stream between attention and MLP, by layer and position; z of each head, by head and position; a
+/// head's queries, keys, values or pattern at all positions, by layer and head.
+enum class PatchPart {
+    resid_pre,
+    attn_out,
+    mlp_out,
+    heads,
+    head,
+    resid_mid,
+    heads_by_position,
+    q,
+    k,
+    v,
+    pattern
+};
 
 struct PatchPartRow {
     PatchPart part;
     const char* word;
-    ChangeKind change;
+    const char* name;   // in the window
+    ChangeKind change;  // that puts it into a run
     const char* help;
+    bool by_head = false;  // a cell is a head at all positions
+    bool spelled = true;   // its change can be spelled, and so be applied to a run by itself
 };
 std::span<const PatchPartRow> patch_parts();
 inline const PatchPartRow& patch_part(PatchPart part) { return patch_parts()[static_cast<size_t>(part)]; }
@@ -38,20 +55,25 @@ struct PatchMap {
     MetricValues clean, corrupted;
     /// attention block of each row; a layer's self-attention also identifies its other parts
     std::vector<int> blocks;
+    std::vector<int> heads;  // of each row, where a row is a head by position; empty: none
     Matrix values;     // [rows, columns]; 0: as corrupted, 1: as clean; NaN: not measured, or no such cell
     Matrix estimates;  // first-order estimates (patch_estimate.h); empty: none
     int done = 0, cells = 0;  // measured, and total
     std::string warning;      // why its values say little, or ""
-    bool by_head() const { return asked.part == PatchPart::heads; }
-    /// Counts the columns of a row: heads of its block, or positions of its text.
+    bool by_head() const { return patch_part(asked.part).by_head; }
+    /// Counts the columns of a row: heads of its block, or positions of its text; 0 if the block lacks what
+    /// is patched.
     int columns(const Trace& corrupted_run, int row) const;
     bool whole() const { return cells > 0 && done == cells; }
     /// Returns the value of a cell, its estimate until it is measured; NaN: neither.
     float shown(int row, int column) const;
 };
 
+/// Returns the name of a row: of its layer ("3", "cross.1"), or of its head.
+std::string patch_row_label(const PatchMap& map, const ModelConfig& config, int row);
+
 /// Returns the change of a cell: clean values patched into the corrupted run. Does not include the values yet
-/// (patch_values), nor the text that they come from.
+/// (patch_cells.h), nor the text that they come from.
 Change patch_of(const PatchMap& map, int row, int column);
 
 /// Returns the map without measured cells. Fails with one sentence if the runs differ in length (naming both,

@@ -91,23 +91,14 @@ Result<PackedBlocks> packed_blocks(const Trace& trace, int steps, ThreadPool& po
     return out;
 }
 
-Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag* cancel) {
+/// Adds the run's patterns and what it predicts.
+Status add_run(const PageContents& w, Json& out, ThreadPool& pool, const CancelFlag* cancel) {
     const Trace& trace = *w.trace;
     const int steps = steps_of(trace);
     TRY(PackedBlocks blocks, packed_blocks(trace, steps, pool, cancel));
-    Json out{{"format", "headlight-page"},
-             {"version", 1},
-             {"title", w.title},
-             {"model", model_text(*trace.model)},
-             {"program", "Headlight " HEADLIGHT_VERSION},
-             {"view", w.view},
-             {"block", w.block},
-             {"head", w.head},
-             {"locked", w.locked},
-             {"theme", "light"},
-             {"blocks", std::move(blocks.list)},
-             {"sequences", sequences_of(trace)},
-             {"maps", color_maps()}};
+    out["model"] = model_text(*trace.model);
+    out["blocks"] = std::move(blocks.list);
+    out["sequences"] = sequences_of(trace);
     if (w.lens) out["lens"] = lens_of(trace, *w.lens);
     if (Json next = next_of(trace, pool); !next.empty()) out["next"] = std::move(next);
     if (w.other) {
@@ -116,6 +107,24 @@ Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag
         out["compare"] = {{"a", w.name}, {"b", w.other_name}, {"blocks_b", std::move(others.list)}};
     }
     out["error"] = said_error(blocks.error);
+    return success();
+}
+
+Result<Json> page_data(const PageContents& w, ThreadPool& pool, const CancelFlag* cancel) {
+    Json out{{"format", "headlight-page"},
+             {"version", 1},
+             {"title", w.title},
+             {"model", ""},
+             {"program", "Headlight " HEADLIGHT_VERSION},
+             {"view", w.view},
+             {"block", w.block},
+             {"head", w.head},
+             {"locked", w.locked},
+             {"theme", "light"},
+             {"blocks", Json::array()},
+             {"maps", color_maps()}};
+    if (w.trace) TRY_STATUS(add_run(w, out, pool, cancel));
+    for (const PageFigure& figure : w.figures) out["figures"].push_back(packed_figure(figure));
     return out;
 }
 
@@ -173,8 +182,9 @@ std::string held(const char* id, std::string_view base64) {
 }  // namespace
 
 Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, const CancelFlag* cancel) {
-    HEADLIGHT_CHECK(contents.trace && (!contents.other || contents.other->config().blocks() ==
-                                                              contents.trace->config().blocks()));
+    HEADLIGHT_CHECK(contents.trace || (!contents.figures.empty() && !contents.other && !contents.lens));
+    HEADLIGHT_CHECK(!contents.other ||
+                    contents.other->config().blocks() == contents.trace->config().blocks());
     return guarded([&]() -> Result<std::string> {
         TRY(Json data, page_data(contents, pool, cancel));
         return page_of(contents, {std::move(data), script({"assets/page/"}), "", "", ""});

@@ -7,19 +7,22 @@
 #include <vector>
 
 #include "analysis/prediction/lens.h"
+#include "figure/page/page_figure.h"
 #include "trace/trace.h"
 
 namespace headlight {
 
 struct PageContents {
-    const Trace* trace = nullptr;
+    const Trace* trace = nullptr;  // null: figures alone
     std::string title;
-    std::string view = "head";     // head, heads, lines, text, lens, compare
+    std::string view = "head";     // head, heads, lines, text, lens, compare, report; or of a figure its key
     int block = 0, head = 0;       // shown first
     int locked = -1;               // a query of that block, or −1
     const Trace* other = nullptr;  // compared, of the same blocks
     std::string name, other_name;
     std::optional<Lens> lens;
+    std::vector<PageFigure> figures;  // views beside those, each under a name of its own
+    std::string report;               // markup of the view "report", which reads without scripts too
 };
 
 /// Makes the page. Weights are rounded to 1/32767 of the largest of their head, in long texts to 1/1000; the

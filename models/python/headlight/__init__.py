@@ -32,7 +32,6 @@ sentence. Layers, heads and tokens are counted from 0.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,17 +44,20 @@ from .explaining import attribute, patch
 from .figure import Figure
 from .head_names import spelled_heads
 from .measures import Attribution, PatchMap
+from .named_arrays import NamedArray
 from .option_kinds import names_what_is_near, whole
-from .option_table import CorpusOptions, FigureOptions, HeadsOptions, ShowOptions, TraceOptions
+from .option_table import CorpusOptions, HeadsOptions, TraceOptions
 from .over_texts import Corpus
 from .program import spelled
 from .recorded import READ, RECORDED
+from .results import Result, drawn, read_answer
 from .shares import in_shares, over_all
-from .sources import Source, is_workspace, open_source
+from .showing import figure, show, view
+from .sources import open_source
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
-from .window import Window, is_notebook, open_window
+from .window import Window
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,7 +72,9 @@ __all__ = [
     "HeadTable",
     "HeadlightError",
     "Live",
+    "NamedArray",
     "PatchMap",
+    "Result",
     "Trace",
     "Window",
     "attribute",
@@ -83,105 +87,8 @@ __all__ = [
     "patch",
     "show",
     "trace",
+    "view",
 ]
-
-
-@names_what_is_near((*RECORDED, *READ))
-def show(
-    model: Any = None,
-    tokenizer: Any = None,
-    text: Any = None,
-    *,
-    view: str | None = None,
-    head: Any = None,
-    block: bool | None = None,
-    inline: bool | None = None,
-    **options: Unpack[ShowOptions],
-) -> Figure | Window:
-    """Open the window, or in a notebook return a figure.
-
-    Parameters
-    ----------
-    model, tokenizer, text
-        The model and the text, in a form that the module lists. A workspace
-        ("saved.headlight.json") opens in the window.
-    view : str, optional
-        A view of the window: "head", "lines", "heads", …
-    head : tuple or str, optional
-        (layer, head), ("cross", layer, head) or "1.2".
-    block : bool, optional
-        Return only when the window is closed; by default where Python is not interactive.
-    inline : bool, optional
-        Return a figure instead of the window; by default in notebooks.
-    **options
-        Further options of the program.
-
-    Returns
-    -------
-    Figure or Window
-        A figure's `.show()` opens the window.
-
-    Raises
-    ------
-    HeadlightError
-        The model, the text or an option is wrong, or the window does not open.
-
-    Examples
-    --------
-    >>> headlight.show("stories", text="Lily had a red ball.", head=(1, 2))
-    """
-    if is_workspace(model):
-        return open_window(Source([os.fspath(model)]), view, head, options, block)
-    source = open_source(model, tokenizer, text, options)
-    if is_notebook() if inline is None else inline:
-        return Figure(source, view, head, "png", options)
-    return open_window(source, view, head, options, block)
-
-
-@names_what_is_near((*RECORDED, *READ))
-def figure(
-    model: Any = None,
-    tokenizer: Any = None,
-    text: Any = None,
-    *,
-    view: str | None = None,
-    head: Any = None,
-    format: str = "png",
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Draw a view.
-
-    Parameters
-    ----------
-    model, tokenizer, text
-        The model and the text, in a form that the module lists.
-    view : str, optional
-        "heads" (all, by default), "head" (by default where head is given), "lines", "graph",
-        "compare", "text"; with an encoder and a decoder "alignment"; of models that the program
-        runs itself "steps", "delta", "lens", "model", "positions", "patch", "influence", "origins",
-        "circuits", "corpus", "learn".
-    head : tuple or str, optional
-        (layer, head), ("cross", layer, head) or "1.2".
-    format : str
-        The picture that notebooks show: "png" or "svg".
-    **options
-        Further options of the program.
-
-    Returns
-    -------
-    Figure
-        Shown inline by notebooks; `.save(path)` writes it or its numbers.
-
-    Raises
-    ------
-    HeadlightError
-        The view cannot be drawn of this model, text and options.
-
-    Examples
-    --------
-    >>> headlight.figure("stories", text="Lily had a red ball.", head=(1, 2)).save("head.pdf")
-    """
-    return Figure(open_source(model, tokenizer, text, options), view, head, format, options)
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -272,7 +179,9 @@ def heads(
     >>> headlight.heads("stories", text="Lily had a red ball. Lily had")["induction"].max()
     """
     source = open_source(model, tokenizer, text, options)
-    return HeadTable(json.loads(source.run("heads", [*spelled(options), "--json"])))
+    said = source.run("heads", [*spelled(options), "--json"])
+    table = HeadTable(read_answer(said, "heads")["heads"])
+    return drawn(table, source, "heads", options, ("metric", "sort", "random_repeat"))
 
 
 @names_what_is_near((*RECORDED, *READ))

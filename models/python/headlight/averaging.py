@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .errors import HeadlightError
+from .markup import listing
+from .named_arrays import NamedArray
 from .option_kinds import names_what_is_near
 from .program import run, spelled
 from .recorded import READ, RECORDED
-from .tables import pandas_or_say
+from .results import Result, drawn, read_answer
+from .sources import Source
+from .temporary import remove, temporary_path
 
-MEASURES = ("heads", "explain", "attribute", "patch")
+# What render calls that which each verb averages.
+MEASURES = {"heads": "ablated", "explain": "direct", "attribute": "left-out", "patch": "patched"}
 
 
-class Averages:
+class Averages(Result):
     """Means over prompts with 95 % intervals (Student's t): `rows` has a dictionary for each head,
     token or cell, with "mean", "low", "high" and "n" of each quantity, and its "values" where
     each=True; `value` is the same of the metric itself. `prompts` are those measured, `left_out`
     the others, each with "why"."""
 
     def __init__(self, said: str | bytes):
-        held: Mapping[str, Any] = json.loads(said)
+        held = self.said = read_answer(said, "rows")
         self.rows: list[dict[str, Any]] = held["rows"]
         self.value: dict[str, Any] = held["value"]
         self.metric: str = held["metric"]
@@ -31,9 +40,26 @@ class Averages:
         self.prompts: list[dict[str, Any]] = held["prompts"]
         self.left_out: list[dict[str, Any]] = held["left_out"]
 
-    def frame(self) -> Any:
-        """A data frame of pandas with a row for each mean: "effect", "effect_low", …"""
-        flat = [
+    def arrays(self) -> dict[str, NamedArray]:
+        """Each mean by row: the names of the rows are those of heads, tokens or cells."""
+        flat = self.records()
+        names = (
+            [name for name, value in flat[0].items() if isinstance(value, float)] if flat else []
+        )
+        rows = [_row_name(row) for row in self.rows]
+        return {
+            name: NamedArray(
+                np.array([np.nan if row[name] is None else row[name] for row in flat], np.float32),
+                name,
+                None,
+                rows,
+            )
+            for name in names
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each mean: "effect", "effect_low", …"""
+        return [
             {
                 (name if part == "mean" else f"{name}_{part}"): number
                 for name, value in row.items()
@@ -43,13 +69,21 @@ class Averages:
             }
             for row in self.rows
         ]
-        return pandas_or_say().DataFrame(flat)
+
+    def _repr_html_(self) -> str:
+        return listing(self.records(), f"{self.of}, over {len(self.prompts)} prompts")
 
     def __repr__(self) -> str:
         return (
             f"<headlight.Averages of {len(self.rows)} values over {len(self.prompts)} prompts"
             f"{', ' + self.metric if self.metric else ''}>"
         )
+
+
+def _row_name(row: Mapping[str, Any]) -> str:
+    """The head "1.2", or the token or cell that a row is of."""
+    named = [str(value) for value in row.values() if isinstance(value, (str, int))]
+    return ("." if "head" in row else " ").join(named)
 
 
 def _written(prompts: Any) -> tuple[str, bytes]:
@@ -63,6 +97,21 @@ def _written(prompts: Any) -> tuple[str, bytes]:
     raise HeadlightError(
         "Prompts are a template (a dictionary), a list of texts or pairs, or the path of a file."
     )
+
+
+def _kept(file: str, text: bytes, metric: str | None, source: Source) -> str:
+    """A file of the prompts, each with its metric, which lives as long as the source that reads
+    it."""
+    if not text:
+        return file
+    rows = [json.loads(line) for line in text.decode().splitlines()]
+    rows = [{"text": row} if isinstance(row, str) else row for row in rows]
+    if metric is not None:
+        rows = [{"metric": metric, **row} for row in rows]
+    path = temporary_path().with_suffix(Path(file).suffix or ".json")
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    weakref.finalize(source, remove, path)
+    return str(path)
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -97,7 +146,7 @@ def average(
     Returns
     -------
     Averages
-        `averages.rows`, or `averages.frame()`.
+        `averages.rows`, or `averages.to_pandas()`.
 
     Raises
     ------
@@ -122,4 +171,11 @@ def average(
         "metric": metric,
         **options,
     }
-    return Averages(run([measure, *spelled(given), "--quiet", "--json"], text))
+    found = Averages(run([measure, *spelled(given), "--quiet", "--json"], text))
+    if metric is not None and not text:
+        return found  # read by the view from the file of prompts alone
+    # Give a text: render reads one beside the prompts.
+    source = Source(spelled({"model": given["model"], "text": found.prompts[0]["text"]}))
+    kept = _kept(file, text, metric, source)
+    named = {**options, "prompts": kept, "averaged": MEASURES[measure]}
+    return drawn(found, source, "prompts", named, ("method", "metric"))

@@ -10,6 +10,7 @@ from .option_kinds import names_what_is_near
 from .option_table import CompareOptions
 from .program import spelled
 from .recorded import PATTERNS, READ, RECORDED
+from .results import drawn
 from .sources import Source, named_text, open_source, reads_text
 from .tables import Comparison
 from .temporary import remove, temporary_path
@@ -67,7 +68,8 @@ def compare(
             "model_b": None if model_b is None else os.fspath(model_b),
             **options,
         }
-        return Comparison(a.run("compare", [*spelled(named), "--json"]))
+        found = Comparison(a.run("compare", [*spelled(named), "--json"]))
+        return drawn(found, a, "compare", named)
     if a.trace is None:
         if text_b is None and reads_text(model_b) and tokenizer_b is None and tokenizer is None:
             given["ids"] = _ids_of(a)

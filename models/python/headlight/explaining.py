@@ -12,7 +12,8 @@ from .option_kinds import names_what_is_near
 from .option_table import AttributeOptions, PatchOptions
 from .program import run, spelled
 from .recorded import READ, RECORDED
-from .sources import open_source
+from .results import drawn
+from .sources import Source, open_source
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -68,11 +69,10 @@ def attribute(
             "Gradients go through the model's weights, which the program reads itself; give the "
             "model's folder, .gguf file or name instead of the model in memory."
         )
-    return Attribution(
-        source.run(
-            "attribute", [*spelled({"method": method, "metric": metric, **options}), "--json"]
-        )
-    )
+    given = {"method": method, "metric": metric, **options}
+    found = Attribution(source.run("attribute", [*spelled(given), "--json"]))
+    steps = {"points": options["steps"]} if isinstance(options.get("steps"), int) else {}
+    return drawn(found, source, "influence", {**given, **steps}, ("steps", "over"))
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -133,4 +133,9 @@ def patch(
         "metric": metric,
         **options,
     }
-    return PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
+    found = PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
+    if corrupted is None or options.get("estimate"):
+        return found
+    named = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
+    source = Source(spelled({"model": given["model"], "text": corrupted}))
+    return drawn(found, source, "patch", {**named, **options})

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import struct
-from collections.abc import Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 from .errors import HeadlightError
-from .head_names import head_parts
+from .head_names import head_parts, placed_head
+from .named_arrays import Numbers, read_arrays
 from .option_table import NUMBERS, OF_FIGURES
+from .optional import optional
+from .pages import LARGEST, framed
 from .program import spelled
 from .sources import Source
-from .trace_file import DTYPES
 from .window import Window, open_window
 
 PRESET_IN_NUMBERS = (
@@ -30,6 +31,9 @@ OF_ALL_HEADS = ("delta", "next")  # compare shows them beside patterns
 WITHOUT_CELL = ("head", "heads")  # figures that mark no cell; the window that show() opens does
 WITHOUT_CELL_IN_NUMBERS = ("lines", "compare", "alignment", "picture")
 SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # options that choose the pixels too
+ON_PAPER = ("size", "preset", "width_mm", "height_mm", "width_px", "height_px")
+INCH = 25.4  # millimeters
+FINE = 192  # pixels per inch, as screens of double resolution show
 UNSEEN = (
     "ids",
     "target_ids",
@@ -43,7 +47,7 @@ COMMANDS = (
     "ablate",
     "temperature",
 )  # changes that are commands of the window too
-MIME = {"png": "image/png", "svg": "image/svg+xml"}
+FORMATS = ("html", "png", "svg")  # that notebooks show
 
 
 def head_options(head: Any) -> dict[str, object]:
@@ -52,6 +56,23 @@ def head_options(head: Any) -> dict[str, object]:
         return {}
     parts = head_parts(head)
     return {"layer": ".".join(parts[:-1]), "head": parts[-1]}
+
+
+def sized(options: Mapping[str, Any]) -> dict[str, Any]:
+    """figsize=(w, h) in inches as width and height in millimeters."""
+    out = dict(options)
+    size = out.pop("figsize", None)
+    if size is None:
+        return out
+    if beside := [name for name in ON_PAPER if out.get(name) is not None]:
+        raise HeadlightError(f"figsize= and {beside[0]}= both give a size; leave one of them out.")
+    try:
+        wide, high = (float(side) * INCH for side in size)
+    except (TypeError, ValueError):
+        raise HeadlightError(
+            "figsize= is the width and the height in inches: figsize=(3.3, 2.5)."
+        ) from None
+    return {**out, "width_mm": wide, "height_mm": high}
 
 
 def beginning(options: Mapping[str, Any]) -> dict[str, object]:
@@ -99,12 +120,18 @@ class Figure:
                 raise HeadlightError(
                     f"{name}= is a word, and a value of type {type(given).__name__} is none."
                 )
+        if format not in FORMATS:
+            raise HeadlightError(
+                f'format= is "html", "png" or "svg", not "{format}"; .save(path) writes others.'
+            )
+        self._options = sized(options)
+        if head is not None:
+            head = placed_head(head, self._options.pop("layer", None))
         self._source, self._format = source, format
         self._view = view or ("heads" if head is None else "head")
         self._head = head
-        self._options = dict(options)
         self._drawn: dict[str, bytes] = {}
-        self.data(format)  # so that what cannot be drawn is said here
+        self.data("png" if format == "html" else format)  # so that what cannot be drawn is said
 
     def _drawing(self, format: str, more: Sequence[str], output: str) -> bytes:
         """The output of render in a format."""
@@ -122,6 +149,8 @@ class Figure:
                 head.pop("head", None)
             if self._view == "compare" and options.get("show") in OF_ALL_HEADS:
                 head = {}
+        if format == "html" and self._view in WITHOUT_HEAD_IN_NUMBERS:
+            head.pop("head", None)
         if self._view in (
             WITHOUT_CELL if format not in NUMBERS else (*WITHOUT_CELL, *WITHOUT_CELL_IN_NUMBERS)
         ):
@@ -139,7 +168,7 @@ class Figure:
         """The figure or its numbers in a format of `headlight render`: "png", "svg", "csv", …"""
         if format not in self._drawn:
             fine = (
-                ["--dpi", "192"]
+                ["--dpi", str(FINE)]
                 if format == "png" and not any(name in self._options for name in SIZED)
                 else []
             )
@@ -147,57 +176,121 @@ class Figure:
         return self._drawn[format]
 
     @property
+    def view(self) -> str:
+        """The view that it shows."""
+        return self._view
+
+    @property
+    def head(self) -> str | None:
+        """The head that it shows, "1.2", where it is one's."""
+        return None if self._head is None else ".".join(head_parts(self._head))
+
+    @property
     def svg(self) -> str:
+        """The picture as SVG."""
         return self.data("svg").decode()
 
     @property
     def png(self) -> bytes:
+        """The picture as PNG."""
         return self.data("png")
 
-    def numbers(self) -> dict[str, np.ndarray]:
+    @property
+    def html(self) -> str:
+        """The interactive page: one file, which loads nothing."""
+        return self.data("html").decode()
+
+    def numbers(self) -> Numbers:
         """The numbers that the view shows, float32, by name: {"pattern": [query, key]} of one head.
-        Masked cells are NaN."""
-        data = self.data("safetensors")
-        (length,) = struct.unpack("<Q", data[:8])
-        header = json.loads(data[8 : 8 + length])
-        header.pop("__metadata__", None)
-        return {
-            name: np.frombuffer(
-                data,
-                DTYPES[t["dtype"]],
-                int(np.prod(t["shape"])),
-                8 + length + t["data_offsets"][0],
-            ).reshape(t["shape"])
-            for name, t in header.items()
-        }
+        Each knows its title and the names of its rows and columns. Masked cells are NaN."""
+        return read_arrays(self.data("safetensors"))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the figure, or its numbers, in the format that the path ends in: .pdf, .csv, …"""
+        """Write the figure, its page or its numbers, in the format that the path ends in: .pdf,
+        .html, .csv, …"""
         self._drawing(Path(path).suffix[1:], [], os.fspath(path))
         return Path(path)
+
+    def savefig(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        dpi: float | None = None,
+        transparent: bool | None = None,
+        bbox_inches: Literal["tight"] | None = None,
+    ) -> Path:
+        """Write it as matplotlib's users do: `save` with the pixels per inch of a PNG, and
+        transparent. There is no margin for bbox_inches="tight" to cut off."""
+        if bbox_inches not in (None, "tight"):
+            raise HeadlightError(
+                f'bbox_inches is "tight" or None, not {bbox_inches!r}; width_mm= and height_mm= '
+                "give a size."
+            )
+        given = {"dpi": dpi, "transparent": transparent}
+        options = {name: value for name, value in given.items() if value is not None}
+        return self._with(options).save(path)
+
+    def draw(self, ax: Any) -> Any:
+        """Draw the picture into an Axes of matplotlib, as a PNG of its size and of twice its
+        resolution. Titles and letters set on the Axes stay."""
+        if not hasattr(ax, "get_window_extent"):
+            raise HeadlightError(
+                f"ax= is an Axes of matplotlib, not a value of type {type(ax).__name__}."
+            )
+        if beside := [name for name in (*ON_PAPER, "dpi") if self._options.get(name) is not None]:
+            raise HeadlightError(f"The Axes give the size; leave {beside[0]}= out.")
+        box, dpi = ax.get_window_extent(), ax.figure.dpi
+        size = {"figsize": (box.width / dpi, box.height / dpi), "dpi": 2 * dpi}
+        read = optional("matplotlib.image", "Axes").imread
+        ax.imshow(read(io.BytesIO(self._with(size).png)), aspect="auto")
+        ax.set_axis_off()
+        return ax
+
+    def _with(self, options: Mapping[str, Any]) -> Figure:
+        """The same with further options."""
+        return Figure(self._source, self._view, self._head, "png", {**self._options, **options})
 
     def show(self, block: bool | None = None) -> Window:
         """Open the window on the same; see headlight.show."""
         return open_window(self._source, self._view, self._head, beginning(self._options), block)
 
+    def _page(self) -> str | None:
+        """The page in a frame, where the view has one that shows what the options ask for: a
+        figure of a given size or look is shown as its picture."""
+        if any(self._options.get(name) is not None for name in (*OF_FIGURES, "preset")):
+            return None
+        try:
+            page = self.html
+        except HeadlightError:
+            return None
+        if len(page) > LARGEST:
+            warnings.warn(
+                f"The interactive page has {len(page) / 1e6:.0f} MB, more than a notebook should "
+                f'hold ({LARGEST / 1e6:.0f} MB); open it beside, by figure.save("page.html").',
+                stacklevel=2,
+            )
+            return None
+        return framed(page, self._view)
+
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        mime = MIME.get(self._format, "image/png")
-        data = self.data("svg" if mime.endswith("xml") else "png")
-        shown: dict[str, Any] = {
-            "text/plain": repr(self),
-            mime: data.decode() if mime.endswith("xml") else data,
+        makers: dict[str, Callable[[], Any]] = {
+            "text/plain": lambda: repr(self),
+            "text/html": lambda: self._page() if self._format == "html" else None,
+            "image/svg+xml": lambda: self.svg if self._format == "svg" else None,
+            "image/png": lambda: None if self._format == "svg" else self.png,
         }
-        shown = {
-            name: value
-            for name, value in shown.items()
-            if (not include or name in include) and name not in (exclude or ())
+        asked = {
+            mime: make()
+            for mime, make in makers.items()
+            if (not include or mime in include) and mime not in (exclude or ())
         }
-        if mime != "image/png" or any(name in self._options for name in SIZED):
+        shown = {mime: made for mime, made in asked.items() if made is not None}
+        if "image/png" not in shown or any(name in self._options for name in SIZED):
             return shown, {}
-        wide, high = struct.unpack(">II", data[16:24])
-        return shown, {mime: {"width": wide // 2, "height": high // 2}}
+        wide, high = struct.unpack(">II", shown["image/png"][16:24])
+        return shown, {"image/png": {"width": wide // 2, "height": high // 2}}
 
     def __repr__(self) -> str:
         head = "" if self._head is None else f" of head {'.'.join(head_parts(self._head))}"

@@ -28,6 +28,18 @@ def head_parts(head: Any) -> list[str]:
     return parts
 
 
+def placed_head(head: Any, layer: Any = None) -> Any:
+    """The head of layer=1, head=2; a head that names its layer is kept as given."""
+    if layer is None or head is None:
+        return head
+    if not hasattr(head, "__index__") and not (isinstance(head, str) and head.isdigit()):
+        raise HeadlightError(
+            f"layer={layer} and head={head!r} both name a layer; give head=(1, 2), or layer=1, "
+            "head=2."
+        )
+    return f"{layer}.{head}"
+
+
 def spelled_head(head: Any) -> str:
     """(1, 2) as "1.2", ("cross", 1, 2) as "cross.1.2"."""
     return ".".join(head_parts(head))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .tables import pandas_or_say
+from .markup import scored_text
+from .named_arrays import NamedArray
+from .results import Result, numbered, read_answer
 
 ESTIMATED = " estimated"  # after the name of a table
 
@@ -28,7 +29,7 @@ def _numbers(values: Any) -> np.ndarray:
     )
 
 
-class Attribution:
+class Attribution(Result):
     """How much each token counts: `scores` is float32 [token], in the order of `tokens`; `stacks`
     names the stack of each (encoder-decoder models have two). `metric` and its `value` are what was
     explained. `adds_up`: whether the scores sum to what they should within a tenth, None where no
@@ -38,7 +39,7 @@ class Attribution:
     `standard_error` where it was estimated."""
 
     def __init__(self, said: str | bytes):
-        self.said: dict[str, Any] = json.loads(said)
+        self.said = read_answer(said, "scores")
         self.method: str = self.said["method"]
         self.metric: str | None = self.said.get("metric")
         self.value: float | None = self.said.get("value")
@@ -55,21 +56,42 @@ class Attribution:
         self.matrix: np.ndarray | None = named["matrix"]
         self.standard_error: np.ndarray | None = named["standard_error"]
 
-    def frame(self) -> Any:
+    def arrays(self) -> dict[str, NamedArray]:
+        """The scores by token, or the matrix of outputs by tokens."""
+        held = {"scores": self.scores, "matrix": self.matrix, "standard_error": self.standard_error}
+        return {
+            name: NamedArray(
+                values, name, self.tokens[-len(values) :] if values.ndim == 2 else None, self.tokens
+            )
+            for name, values in held.items()
+            if values is not None
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each token, or for each output with a column for each token."""
+        if self.matrix is not None:
+            named = numbered(self.tokens)
+            last = named[-len(self.matrix) :]
+            return [
+                {"output": name, **dict(zip(named, row))}
+                for name, row in zip(last, self.matrix.tolist())
+            ]
+        columns = {
+            "token": self.tokens,
+            **({"stack": self.stacks} if self.stacks else {}),
+            "score": [] if self.scores is None else self.scores.tolist(),
+        }
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+    def to_pandas(self) -> Any:
         """A data frame of pandas: a row for each token, or for each output with a column for each
         token."""
-        pandas = pandas_or_say()
-        if self.matrix is not None:
-            return pandas.DataFrame(
-                self.matrix, index=self.tokens[-len(self.matrix) :], columns=self.tokens
-            )
-        return pandas.DataFrame(
-            {
-                "token": self.tokens,
-                **({"stack": self.stacks} if self.stacks else {}),
-                "score": self.scores,
-            }
-        )
+        return super().to_pandas() if self.matrix is None else self.arrays()["matrix"].to_pandas()
+
+    def _repr_html_(self) -> str:
+        if self.scores is None:
+            return super()._repr_html_()
+        return scored_text(self.tokens, self.scores.tolist(), f"{self.method}: {self.metric or ''}")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         held = self.scores if self.matrix is None else self.matrix
@@ -82,7 +104,7 @@ class Attribution:
         )
 
 
-class PatchMap:
+class PatchMap(Result):
     """How much of the clean run's answer returns when a part of it is put into the corrupted run, 0
     (none) to 1 (all): `values` is float32 [layer, position] or, of heads, [layer, head];
     `estimates` are the same to first order
@@ -90,7 +112,8 @@ class PatchMap:
     `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
 
     def __init__(self, said: str | bytes):
-        tables: Mapping[str, Any] = {table["name"]: table for table in json.loads(said)["tables"]}
+        self.said = read_answer(said, "tables")
+        tables: Mapping[str, Any] = {table["name"]: table for table in self.said["tables"]}
         self.what: str = next(name for name in tables if name != "metric").removesuffix(ESTIMATED)
         self.estimated: bool = self.what not in tables
         held, metric = (
@@ -104,9 +127,27 @@ class PatchMap:
         self.metric: str = metric["rows"][0]
         self.clean, self.corrupted = map(float, metric["values"][0])
 
-    def frame(self) -> Any:
+    def arrays(self) -> dict[str, NamedArray]:
+        """The shares by layer and column, and where both were computed their estimates."""
+        held = {self.what: self.values}
+        if not self.estimated:
+            held["estimates"] = self.estimates
+        return {
+            name: NamedArray(values, name, self.layers, self.columns)
+            for name, values in held.items()
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each layer."""
+        named = numbered(self.columns)
+        return [
+            {"layer": layer, **dict(zip(named, row))}
+            for layer, row in zip(self.layers, self.values.tolist())
+        ]
+
+    def to_pandas(self) -> Any:
         """A data frame of pandas with a row for each layer."""
-        return pandas_or_say().DataFrame(self.values, index=self.layers, columns=self.columns)
+        return self.arrays()[self.what].to_pandas()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.values, dtype) if copy or dtype is not None else self.values

@@ -159,7 +159,19 @@ class FigureOptions(Recorded, total=False):
     transparent: bool
     turn_labels: Literal["auto", "always", "never"]
     values: bool
-    what: Literal["resid_pre", "attn_out", "mlp_out", "heads", "head"]
+    what: Literal[
+        "resid_pre",
+        "attn_out",
+        "mlp_out",
+        "heads",
+        "head",
+        "resid_mid",
+        "heads-by-position",
+        "q",
+        "k",
+        "v",
+        "pattern",
+    ]
     width_mm: float
     width_px: float
     with_: Any
@@ -198,7 +210,7 @@ class ShowOptions(Recorded, total=False):
     drop_sink: bool
     engine: Any
     font_pt: float
-    format: Literal["png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"]
+    format: Literal["png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors", "html"]
     frames: int
     generate: int
     graph: bool
@@ -283,7 +295,19 @@ class ShowOptions(Recorded, total=False):
     transparent: bool
     turn_labels: Literal["auto", "always", "never"]
     values: bool
-    what: Literal["resid_pre", "attn_out", "mlp_out", "heads", "head"]
+    what: Literal[
+        "resid_pre",
+        "attn_out",
+        "mlp_out",
+        "heads",
+        "head",
+        "resid_mid",
+        "heads-by-position",
+        "q",
+        "k",
+        "v",
+        "pattern",
+    ]
     width_mm: float
     width_px: float
     with_: Any

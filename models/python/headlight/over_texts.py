@@ -15,9 +15,10 @@ import numpy as np
 from .errors import HeadlightError
 from .figure import Figure
 from .head_names import spelled_head
+from .optional import optional
 from .program import run
 from .sources import Source
-from .tables import HeadTable, pandas_or_say
+from .tables import HeadTable
 from .temporary import remove, temporary_path
 from .trace_writer import writing
 
@@ -147,13 +148,13 @@ class Corpus(HeadTable):
     (`said["experts"]`)."""
 
     def __init__(self, said: dict[str, Any]):
+        super().__init__([_row(head) for head in said["heads"]])
         self.said = said
         self.model: str = said["model"]
         self.texts: int = said["texts"]
         self.tokens: int = said["tokens"]
         self.token_kinds: list[str] = list(said["kinds"])
         self._heads: dict[str, dict[str, Any]] = {head["head"]: head for head in said["heads"]}
-        super().__init__([_row(head) for head in said["heads"]])
 
     def _head(self, head: Any) -> dict[str, Any]:
         path = spelled_head(head)
@@ -185,7 +186,7 @@ class Corpus(HeadTable):
 
     def pairs(self) -> Any:
         """A data frame of pandas with a row for each of the strongest pairs of each head."""
-        return pandas_or_say().DataFrame(
+        return optional("pandas", "Data frames").DataFrame(
             [
                 {"head": path, **pair}
                 for path, head in self._heads.items()
@@ -193,17 +194,22 @@ class Corpus(HeadTable):
             ]
         )
 
-    def figure(self, head: Any = None, *, format: str = "png", **options: Any) -> Figure:
+    def figure(self, head: Any = None, **options: Any) -> Figure:
         """The sheet of one head, (1, 2) or "1.2", the first by itself. Options are those of
         headlight.figure(view="corpus")."""
         kept = self.save(temporary_path().with_suffix(".json"))
-        figure = Figure(Source([]), "corpus", head, format, {"corpus": kept, **options})
+        figure = Figure(
+            Source([]), "corpus", head, options.pop("format", "html"), {"corpus": kept, **options}
+        )
         weakref.finalize(figure, remove, kept)
         return figure
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the dossier: .json (which the window, figure(view="corpus", corpus=…) and
-        `headlight heads --corpus` read again), a page .html, or a table .csv."""
+        `headlight heads --corpus` read again), a page .html, a table .csv, or the numbers in a
+        format of the other results."""
+        if Path(path).suffix in (".tsv", ".npy", ".npz", ".safetensors"):
+            return super().save(path)
         if Path(path).suffix == ".json":
             with writing(Path(path)):
                 Path(path).write_text(

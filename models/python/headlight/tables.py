@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .errors import HeadlightError, unknown_name
+from .errors import unknown_name
+from .markup import listing
+from .named_arrays import NamedArray
+from .results import VERSION, Result, read_answer
 
 
-def pandas_or_say() -> Any:
-    try:
-        return importlib.import_module("pandas")
-    except ImportError:
-        raise HeadlightError(
-            "Data frames need pandas: install it with 'pip install pandas', or take the arrays."
-        ) from None
-
-
-class HeadTable(Mapping[Any, np.ndarray]):
+class HeadTable(Mapping[Any, np.ndarray], Result):
     """Numbers of every head: `table["induction"]` is float32 [layer, head], NaN where a number is
     not defined. Encoder-decoder models name the kind of attention first: `table["cross",
     "entropy"]`. `rows` are the program's own rows, in its order."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]):
+        self.said = {"version": VERSION, "heads": list(rows)}
         self.rows = [_placed(row) for row in rows]
         self.kinds = list(dict.fromkeys(row["attention"] for row in self.rows))
         self.names = (
@@ -63,9 +56,19 @@ class HeadTable(Mapping[Any, np.ndarray]):
     def __len__(self) -> int:
         return len(self.names) * len(self.kinds)
 
-    def frame(self) -> Any:
-        """A data frame of pandas with a row for each head."""
-        return pandas_or_say().DataFrame(self.rows)
+    def arrays(self) -> dict[str, NamedArray]:
+        """[layer, head] of each number by name, "cross.entropy" of one of several kinds."""
+        out = {}
+        for kind, name in ((kind, name) for kind in self.kinds for name in self.names):
+            values = self[kind, name]
+            layers, heads = (list(map(str, range(size))) for size in values.shape)
+            key = name if len(self.kinds) == 1 else f"{kind}.{name}"
+            out[key] = NamedArray(values, key, layers, heads)
+        return out
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each head."""
+        return self.rows
 
     def __repr__(self) -> str:
         return (
@@ -88,8 +91,9 @@ class Comparison(HeadTable):
     adapter."""
 
     def __init__(self, said: str | bytes):
-        held = json.loads(said)
+        held = read_answer(said, "heads")
         super().__init__(held["heads"])
+        self.said = held
         self.next: list[dict[str, Any]] = held["next"]
         self.metric: dict[str, Any] | None = held.get("metric")
         self.strengths: dict[str, Any] | None = held.get("strengths")
@@ -98,3 +102,6 @@ class Comparison(HeadTable):
     def distance(self) -> np.ndarray:
         """[layer, head]."""
         return self["distance"]
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (listing(self.next, "next tokens") if self.next else "")
