@@ -2,19 +2,21 @@
 # Builds assets/live/engine.wasm.deflate: the engine of pages in which the reader types. The result is kept in the
 # repository, so that ./run needs no compiler for WebAssembly. Run it after a change of core/ that changes numbers.
 #
-#   live/build.sh [FOLDER]   FOLDER keeps downloads and objects (default: build/live)
+#   live/build.sh [FOLDER [FILE]]   FOLDER keeps downloads and objects (default: build/live), FILE is written
 #
 # Needs of Debian 12: emscripten cmake ninja-build libeigen3-dev nlohmann-json3-dev curl python3.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:-$root/build/live}
+out=${2:-$root/assets/live/engine.wasm.deflate}
 pool=https://deb.debian.org/debian/pool/main
 for tool in emcc cmake ninja curl python3; do
     command -v "$tool" >/dev/null || { echo "live/build.sh needs $tool: apt-get install emscripten cmake ninja-build curl python3" >&2; exit 77; }
 done
 
-# Debian's sources, since their headers alone are installed for WebAssembly nowhere.
+# Debian's packages of these are built for this processor alone, so their sources are.
 mkdir -p "$folder/include"
+folder=$(cd "$folder" && pwd)
 unpack() {  # address, SHA-256, folder in the archive, name
     archive=$folder/$(basename "$1")
     [ -f "$archive" ] || curl -sSfL -o "$archive" "$pool/$1"
@@ -31,7 +33,7 @@ export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"  # Debian's modules of emscri
 cmake -G Ninja -S "$root/live" -B "$folder/objects" -DCMAKE_BUILD_TYPE=MinSizeRel -DLIVE_DEPENDENCIES="$folder" \
     -DCMAKE_TOOLCHAIN_FILE=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake -Wno-dev >"$folder/cmake.log"
 ninja -C "$folder/objects" live >"$folder/ninja.log" || { grep -m 20 'error' "$folder/ninja.log" >&2; exit 1; }
-python3 - "$folder/objects/live.wasm" "$root/assets/live/engine.wasm.deflate" <<'END'
+python3 - "$folder/objects/live.wasm" "$out" <<'END'
 import pathlib, sys, zlib
 
 packer = zlib.compressobj(9, zlib.DEFLATED, -15)

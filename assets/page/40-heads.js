@@ -33,12 +33,12 @@ function placeGrid(grid) {
   if (!page.thumbs[pixels]) page.thumbs[pixels] = page.blocks.map(() => []);
   grid.painted = page.thumbs[pixels];
   grid.painted.forEach((heads, i) => heads.forEach((_, head) => paintThumb(grid, i, head)));
-  if (page.data.live) poolAll(grid);
-  else whenIdle(thumbJobs(grid, pixels));
+  if (page.data.live) poolDecoded(grid);
+  whenIdle(thumbJobs(grid, pixels));
 }
 
-/** Pools all heads at once, where a run replaces another before the browser idles. */
-function poolAll(grid) {
+/** Pools heads at once: in a page that computes a run replaces another before the browser idles. */
+function poolDecoded(grid) {
   page.blocks.forEach((block, i) => {
     if (!block.values) return;
     for (let head = 0; head < block.heads; head++) poolThumb(grid, i, head);

@@ -218,6 +218,19 @@ def the_page_shows_what_the_engine_answers(browser):
 
 
 @check
+def all_heads_are_drawn_before_and_after_a_key(browser):
+    opened(browser)
+    drawn = (
+        "(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data"
+        ".filter((v, i) => i % 4 === 3 && v).length / (c.width * c.height))"
+        "(document.querySelector('.panel .grid canvas'))"
+    )
+    settle(browser, f"{drawn} > 0.4", 10)  # triangles below diagonals, and names
+    typed(browser, SENTENCE + " ball")
+    assert browser.run(drawn) > 0.4, browser.run(drawn)
+
+
+@check
 def hostile_text_stays_text_as_it_is_typed(browser):
     opened(browser)
     bad = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \u202e {{script}}"
