@@ -1,7 +1,7 @@
 // The text field of a page that computes: sends what is typed to the worker, and shows what it answers. While
 // it answers, only the latest text waits.
 
-const typing = { worker: null, field: null, said: null, busy: true, waiting: false, shown: '', fresh: false };
+const typing = { worker: null, field: null, said: null, busy: true, waiting: false, shown: '', fresh: true };
 
 /** Puts the field in the place of the title, and starts the engine. */
 function startTyping(data) {

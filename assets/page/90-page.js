@@ -245,10 +245,10 @@ async function start() {
   if (hasHeads()) await openFirst(data);
   if (data.theme === 'auto') followSystemTheme();
   else setTheme(data.theme === 'dark' ? 'dark' : 'light');
+  if (data.live) startTyping(data); // of assets/live, in pages that compute
   showView((availableViews().find(({ key }) => key === data.view) || availableViews()[0]).key);
   followSize();
   followPrinting();
-  if (data.live) startTyping(data); // of assets/live, in pages that compute
   document.addEventListener('keydown', onKey);
   document.documentElement.dataset.ready = '';
 }

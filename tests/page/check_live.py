@@ -225,9 +225,9 @@ def all_heads_are_drawn_before_and_after_a_key(browser):
         ".filter((v, i) => i % 4 === 3 && v).length / (c.width * c.height))"
         "(document.querySelector('.panel .grid canvas'))"
     )
-    settle(browser, f"{drawn} > 0.4", 10)  # triangles below diagonals, and names
+    settle(browser, f"{drawn} > 0.3", 10)  # triangles below diagonals, and names
     typed(browser, SENTENCE + " ball")
-    assert browser.run(drawn) > 0.4, browser.run(drawn)
+    assert browser.run(drawn) > 0.3, browser.run(drawn)
 
 
 @check
@@ -371,7 +371,7 @@ def models_that_fit_no_page_are_refused(_):
         (("--live", "nowhere"), "nowhere"),
         (("--live", "stories", "--text", ""), "no tokens to read"),
         (("--live", "stories", "--head", "9.9"), "9"),
-        (("--live", ROOT / "tests/reference/models"), "config.json"),
+        (("--live", ROOT / "tests/reference/models"), "has no model.safetensors"),
     ):
         error = said(*given, "-o", out, status=1)
         assert sentence in error and error.count("\n") == 1, (given, error)

@@ -159,6 +159,9 @@ std::string page_of(const PageContents& contents, const PageText& text) {
                      hash_source(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
          {"title", escaped(contents.title)},
          {"style", style},
+         {"body", contents.report.empty()
+                      ? ""
+                      : "<section id=\"report\" class=\"report\">" + contents.report + "</section>"},
          {"data", in_script(text.data)},
          {"more", text.more},
          {"script", text.code}});
