@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/attribution/influence.h"
 #include "analysis/corpus/corpus_file.h"
 #include "analysis/corpus/dossier.h"
 #include "analysis/prediction/generate.h"
@@ -94,6 +95,9 @@ Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
         return Error{
             "--view patch shows what a clean run restores: give its text as --text-b, or a "
             "change, whose unchanged run is the clean one."};
+    if (o.view == "influence" && o.given.count("method"))
+        for (const InfluenceMethodRow& row : influence_methods())
+            if (o.word("method") == row.word) TRY_STATUS(check_method(*runs.shown, row.method));
     if (o.view != "influence" || !scores_from_text(o)) return success();
     if (!runs.other)
         return Error{

@@ -77,6 +77,9 @@ Result<PageContents> contents_of(const Scene& s, const std::string& view, bool w
     page.head = s.head();
     page.locked = s.session.selection.locked ? s.session.selection.locked->first : -1;
     page.title = title_of(s);
+    const HeadLabels& labels = s.session.document.head_labels;
+    if (const auto of_model = labels.find(trace.model->name); of_model != labels.end())
+        page.names = of_model->second;
     if (with_lens) TRY_STATUS(add_lens(page, pool));
     return page;
 }

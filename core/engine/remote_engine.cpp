@@ -147,6 +147,20 @@ public:
         return trace;
     }
 
+    Result<std::vector<Matrix>> gradients(const Trace& trace, const std::string& metric,
+                                          const std::vector<NamedShape>& by,
+                                          const CancelFlag* cancel) override {
+        Question asked = question(trace.config(), trace.request, "gradient");
+        asked.header["metric"] = metric;
+        for (const NamedShape& one : by) asked.header["by"].push_back(one.name);
+        TRY(const Frame answer, connection_->ask(std::move(asked.header), cancel, asked.tensors));
+        std::vector<Matrix> out;
+        for (const NamedShape& one : by) {
+            TRY(out.emplace_back(), frame_matrix(answer, one.name, one.rows, one.columns));
+        }
+        return out;
+    }
+
     Result<Matrix> z(const Trace& trace, int block, const CancelFlag* cancel) override {
         const ModelConfig& c = trace.config();
         const std::string name = tensors_at(c, block) + "hook_z";
@@ -171,13 +185,26 @@ private:
         return out;
     }
 
+    struct Question {
+        Json header;
+        std::vector<SentTensor> tensors;
+    };
+
     Result<Frame> ask(const ModelConfig& c, const ForwardRequest& request,
                       const std::vector<std::string>& tensors_asked, int have, const CancelFlag* cancel) {
-        Json asked{{"verb", "run"}, {"ids", request.inputs[0].ids}, {"capture", tensors_asked}};
+        Question asked = question(c, request, "run");
+        asked.header["capture"] = tensors_asked;
+        if (have > 0) asked.header["from"] = have;
+        return connection_->ask(std::move(asked.header), cancel, asked.tensors);
+    }
+
+    /// Says which text is read, and under which interventions.
+    static Question question(const ModelConfig& c, const ForwardRequest& request, const char* verb) {
+        Question out;
+        auto& [asked, tensors] = out;
+        asked = {{"verb", verb}, {"ids", request.inputs[0].ids}};
         if (!request.inputs[0].types.empty()) asked["token_types"] = request.inputs[0].types;
         if (request.inputs.size() > 1) asked["target_ids"] = request.inputs[1].ids;
-        if (have > 0) asked["from"] = have;
-        std::vector<SentTensor> tensors;
         const Mask& mask = request.intervention.mask;
         if (mask.file_rows() > 0) {
             asked["mask"] = "rows";
@@ -192,7 +219,7 @@ private:
                     float_rows("rows." + std::to_string(asked["changes"].size()), *change.pattern));
             asked["changes"].push_back(spelled(c, change));
         }
-        return connection_->ask(std::move(asked), cancel, tensors);
+        return out;
     }
 
     /// Returns a pass whose first rows this one may have, or null.

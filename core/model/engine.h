@@ -17,6 +17,12 @@ struct ForwardRequest;  // trace/trace.h
 struct Model;
 struct Trace;
 
+/// Names a tensor of a trace (docs/traces.md), with its rows and columns.
+struct NamedShape {
+    std::string name;
+    Index rows = 0, columns = 0;
+};
+
 /// Answers for a model without weights (Model::engine). Any thread may ask; a question whose `cancel` is set
 /// returns soon, and a tokenization that takes half a minute fails.
 class Engine {
@@ -40,6 +46,11 @@ public:
     virtual Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
                                                      ForwardRequest request, const Trace* past,
                                                      const CancelFlag* cancel) = 0;
+    /// Computes the gradients of a metric by tensors of the run of a trace. `metric`: as docs/engine.md
+    /// spells it; each tensor as [rows, columns].
+    virtual Result<std::vector<Matrix>> gradients(const Trace& trace, const std::string& metric,
+                                                  const std::vector<NamedShape>& by,
+                                                  const CancelFlag* cancel) = 0;
     /// [n, heads · d_value]: computes a block's z in the run of a trace, which does not hold its values.
     virtual Result<Matrix> z(const Trace& trace, int block, const CancelFlag* cancel) = 0;
 };

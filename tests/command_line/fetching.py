@@ -126,7 +126,9 @@ def what_is_needed_is_fetched_once():
             run(hub, home, "heads --model tiny/gpt2 --ids 1,2,3").stdout
             == run(hub, home, "heads --ids 1,2,3 --model MODELS/gpt2").stdout
         )
-        listed = {m["name"]: m for m in json.loads(run(hub, home, "models --json").stdout)}
+        listed = {
+            m["name"]: m for m in json.loads(run(hub, home, "models --json").stdout)["models"]
+        }
         assert listed["tiny/gpt2"]["readable"] and listed["tiny/gpt2"]["path"] == path
         fetched(hub, home, "tiny/marian")
         check_cache(
@@ -212,7 +214,7 @@ def a_gguf_model_in_parts_is_one_model():
             assert run(hub, home, "heads --ids 1,2,3", "--model", model).stdout == expected
         listed = [
             m
-            for m in json.loads(run(hub, home, "models --json").stdout)
+            for m in json.loads(run(hub, home, "models --json").stdout)["models"]
             if m["place"] == "Hugging Face cache"
         ]
         assert [m["name"] for m in listed] == ["m"], listed

@@ -225,7 +225,9 @@ def every_kind_of_model_by_hand():
     assert rows[-1]["attention"] == "cross"
     assert rows[-1]["previous"] is None
     assert rows[-1]["entropy"] is not None
-    answer = run_json("tokenize --model MODELS/bert", text_in=b'{"text": "the", "pair": "mat"}')
+    answer = json.loads(
+        run("tokenize --model MODELS/bert", text_in=b'{"text": "the", "pair": "mat"}').out
+    )
     assert answer["tokens"][0] == "[CLS]" and answer["tokens"].count("[SEP]") == 2
 
 

@@ -21,6 +21,10 @@ FUNCTIONS = {
     "corpus": (["heads"], f"corpus strongest heads {OF_PROMPTS}"),
     "compare": (["compare"], "model_b trace_b text_b align"),
     "attribute": (["attribute"], f"method metric seed {OF_PROMPTS}"),
+    "average": (
+        ["heads", "explain", "attribute", "patch"],
+        "corpus strongest metric prompts pairs",
+    ),
     "patch": (["patch"], f"clean corrupted what head metric seed {OF_PROMPTS}"),
 }
 # Options that the package says itself.

@@ -19,10 +19,12 @@ warnings.filterwarnings("ignore")
 import given_architectures
 import given_arrays
 import given_corpora
+import given_dropins
 import given_mistakes
 import given_models
 import given_names
 import given_notebooks
+import given_panels
 import given_processes
 import given_prompts
 import given_results
@@ -34,12 +36,14 @@ SUBJECTS = [
     surroundings,
     given_arrays,
     given_corpora,
+    given_dropins,
     given_mistakes,
     given_names,
     given_notebooks,
     given_models,
     given_architectures,
     given_wrappers,
+    given_panels,
     given_processes,
     given_prompts,
     given_results,

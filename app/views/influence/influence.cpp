@@ -380,7 +380,7 @@ View influence_view() {
             .letter = 'G',
             .draw = draw_influence,
             .offered = reads_text,
-            .missing = no_weights,
+            .missing = cannot_run,
             .ask = ask_influence,
             .beside = {.inspect = always<draw_influence_inspector>},
             .page_w = 1000,

@@ -72,8 +72,7 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     for (const PatchPartRow& row : patch_parts())
         parts.push_back(row.name + (row.part == PatchPart::head ? " " + head : std::string()));
     bar.choose("Patch", "patch/put", parts, s.of<PatchState>().part);
-    if (!s.model()->engine)  // estimates need weights
-        bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
+    bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
     add_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/attribution/engine_gradients.h"
 #include "analysis/patching/patch_estimate.h"
 #include "analysis/prediction/default_place.h"
 #include "base/cast.h"
@@ -126,9 +127,25 @@ struct Explained {
     }
 };
 
+/// The same, asked of the engine.
+Result<std::vector<Matrix>> asked_by_embeddings(const Explained& of, const Trace& trace,
+                                                const CancelFlag* cancel) {
+    std::vector<NamedShape> names;
+    for (int stack = 0; stack < isize(trace.request.inputs); ++stack)
+        names.push_back(resid_pre_named(trace, stack, 0));
+    std::vector<Matrix> sum;
+    for (const Metric& metric : of.metrics) {
+        TRY(std::vector<Matrix> one, engine_gradients(trace, metric, names, cancel));
+        for (size_t s = 0; s < sum.size(); ++s) sum[s] += one[s];
+        if (sum.empty()) sum = std::move(one);
+    }
+    return sum;
+}
+
 /// [n, d_model] of each stack: the gradient of their sum by the embeddings.
 Result<std::vector<Matrix>> by_embeddings(const Explained& of, const Trace& trace, const Trace* own,
                                           ThreadPool& pool, const CancelFlag* cancel) {
+    if (trace.model->engine) return asked_by_embeddings(of, trace, cancel);
     std::vector<GradientSeed> seeds;
     for (const Metric& metric : of.metrics) {
         TRY(GradientSeed seed, metric_seed(metric, trace, own, pool));
@@ -342,12 +359,26 @@ Status check_followed_back(const Trace& trace) {
     return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
 }
 
+Status check_method(const Trace& trace, InfluenceMethod method) {
+    if (!trace.model->engine) return check_followed_back(trace);
+    switch (method) {
+        case InfluenceMethod::integrated_gradients:
+        case InfluenceMethod::contribution:
+        case InfluenceMethod::relevance:
+            return Error{
+                "This method needs the weights here, and they are in another process; choose leave it out, "
+                "gradient norm, input × gradient or rollout."};
+        default:
+            return success();
+    }
+}
+
 Result<Influence> influence(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel, const InfluenceStep& step) {
     return guarded([&]() -> Result<Influence> {
         const CancelScope scope(pool, cancel);
         const Trace& trace = runs.trace;
-        TRY_STATUS(check_followed_back(trace));
+        TRY_STATUS(check_method(trace, request.method));
         Influence out;
         if (request.method == InfluenceMethod::attribution_patching) {
             TRY_STATUS(add_estimates(runs, request, out, pool, cancel));

@@ -160,6 +160,8 @@ Result<Matrix> relevance_paths(const Trace& trace, std::span<const int> position
                                const CancelFlag* cancel = nullptr);
 /// Fails, with a sentence for the user, if a trace holds no weights.
 Status check_followed_back(const Trace& trace);
+/// Fails where a method needs weights that are elsewhere, or where there are none.
+Status check_method(const Trace& trace, InfluenceMethod method);
 /// Splits a row over the tokens of all stacks by stack.
 std::vector<Vector> by_stack(const Trace& trace, const Eigen::RowVectorXf& tokens);
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "analysis/attribution/engine_gradients.h"
 #include "analysis/attribution/influence.h"
 #include "analysis/patching/patch.h"
 #include "base/cast.h"
@@ -12,6 +14,21 @@
 namespace headlight {
 
 namespace {
+
+/// Names the activation that a row's cells patch, for an engine.
+NamedShape named(const Trace& trace, PatchPart part, int block) {
+    const AttentionBlock at = trace.config().block(block);
+    switch (part) {
+        case PatchPart::resid_pre:
+            return resid_pre_named(trace, at.stack, at.layer);
+        case PatchPart::attn_out:
+            return attn_out_named(trace, block);
+        case PatchPart::mlp_out:
+            return mlp_out_named(trace, at.stack, at.layer);
+        default:
+            return z_named(trace, block);
+    }
+}
 
 /// Returns the gradient by the activation that a row's cells patch.
 const Matrix& gradient_by(const Gradients& gradients, const ModelConfig& c, PatchPart part, int block) {
@@ -31,22 +48,74 @@ const Matrix& gradient_by(const Gradients& gradients, const ModelConfig& c, Patc
     }
 }
 
+/// Computes the values and gradients of rows' activations, here or by an engine, which is asked for each
+/// tensor once.
+class Moves {
+public:
+    Moves(const PatchMap& map, const Trace& clean, const Trace& corrupted, ThreadPool& pool,
+          const CancelFlag* cancel)
+        : map_(map), clean_(clean), corrupted_(corrupted), pool_(pool), cancel_(cancel) {}
+
+    Status prepare() {
+        const Metric& metric = map_.asked.metric;
+        if (!corrupted_.model->engine) {
+            TRY(const GradientSeed seed, metric_seed(metric, corrupted_, &clean_, pool_));
+            TRY(gradients_, backward(corrupted_, {&seed, 1}, pool_, cancel_));
+            return success();
+        }
+        std::vector<int> blocks = map_.blocks;
+        blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+        std::vector<NamedShape> names;
+        for (const int block : blocks) names.push_back(named(corrupted_, map_.asked.part, block));
+        TRY(std::vector<Matrix> asked, engine_gradients(corrupted_, metric, names, cancel_));
+        for (size_t i = 0; i < blocks.size(); ++i) asked_[blocks[i]] = std::move(asked[i]);
+        return success();
+    }
+    const Matrix& gradient(int block) const {
+        if (const auto found = asked_.find(block); found != asked_.end()) return found->second;
+        return gradient_by(gradients_, corrupted_.config(), map_.asked.part, block);
+    }
+    /// clean − corrupted value of a patch.
+    Result<Matrix> of(const Change& patch) {
+        if (!corrupted_.model->engine || patch.kind != ChangeKind::patch_head)
+            return Matrix(patch_values(clean_, patch, pool_) - patch_values(corrupted_, patch, pool_));
+        Matrix& moved = z_[patch.block];
+        if (moved.size() == 0) {
+            TRY(moved, corrupted_.model->engine->z(clean_, patch.block, cancel_));
+            TRY(const Matrix from, corrupted_.model->engine->z(corrupted_, patch.block, cancel_));
+            moved -= from;
+        }
+        const Index width = corrupted_.config().d_value(patch.block);
+        return Matrix(moved.middleCols(patch.head * width, width));
+    }
+
+private:
+    const PatchMap& map_;
+    const Trace &clean_, &corrupted_;
+    ThreadPool& pool_;
+    const CancelFlag* cancel_;
+    Gradients gradients_;
+    std::map<int, Matrix> asked_, z_;  // by block, of an engine
+};
+
 /// Σ (clean − corrupted) ∘ gradient for each cell of a row.
-Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrupted,
-                    const Gradients& gradients, int row, ThreadPool& pool) {
+Result<Vector> estimate_row(const PatchMap& map, const Trace& corrupted, Moves& moves, int row) {
     const int block = map.blocks[row];
-    const Matrix& gradient = gradient_by(gradients, corrupted.config(), map.asked.part, block);
+    const Matrix& gradient = moves.gradient(block);
     const Index width = corrupted.config().d_value(block);
-    const auto by_position = [&](int head) -> Vector {
+    const auto by_position = [&](int head) -> Result<Vector> {
         Change patch = patch_of(map, row, 0);
         patch.head = head;
-        const Matrix moved = patch_values(clean, patch, pool) - patch_values(corrupted, patch, pool);
+        TRY(const Matrix moved, moves.of(patch));
         const Index first = patch.kind == ChangeKind::patch_head ? head * width : 0;
-        return moved.cwiseProduct(gradient.middleCols(first, moved.cols())).rowwise().sum();
+        return Vector(moved.cwiseProduct(gradient.middleCols(first, moved.cols())).rowwise().sum());
     };
     if (!map.by_head()) return by_position(map.heads.empty() ? 0 : map.heads[row]);
     Vector out(map.columns(corrupted, row));
-    for (int head = 0; head < isize(out); ++head) out[head] = by_position(head).sum();
+    for (int head = 0; head < isize(out); ++head) {
+        TRY(const Vector one, by_position(head));
+        out[head] = one.sum();
+    }
     return out;
 }
 
@@ -54,19 +123,18 @@ Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrup
 
 Result<Matrix> patch_estimates(const PatchMap& map, const Trace& clean, const Trace& corrupted,
                                ThreadPool& pool, const CancelFlag* cancel) {
-    if (corrupted.model->engine) return Error{"Estimates need the model's weights here."};
     if (!patch_part(map.asked.part).spelled)
         return Error{std::string("There are no estimates of ") + patch_part(map.asked.part).word +
                      "; measure it, or estimate resid_pre, attn_out, mlp_out or heads."};
-    TRY(const GradientSeed seed, metric_seed(map.asked.metric, corrupted, &clean, pool));
-    TRY(const Gradients gradients, backward(corrupted, {&seed, 1}, pool, cancel));
+    Moves moves(map, clean, corrupted, pool, cancel);
+    TRY_STATUS(moves.prepare());
     Matrix out =
         Matrix::Constant(map.values.rows(), map.values.cols(), std::numeric_limits<float>::quiet_NaN());
     constexpr float kNoMinusZero = 0;
     const float between = map.clean.value - map.corrupted.value;
     for (int row = 0; row < isize(map.blocks); ++row) {
         if (stopped(cancel)) return cancelled();
-        const Vector moved = estimate_row(map, clean, corrupted, gradients, row, pool);
+        TRY(const Vector moved, estimate_row(map, corrupted, moves, row));
         out.row(row).head(moved.size()) = (moved.transpose() / between).array() + kNoMinusZero;
     }
     return out;

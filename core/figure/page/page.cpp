@@ -99,6 +99,7 @@ Status add_run(const PageContents& w, Json& out, ThreadPool& pool, const CancelF
     out["model"] = model_text(*trace.model);
     out["blocks"] = std::move(blocks.list);
     out["sequences"] = sequences_of(trace);
+    if (!w.names.empty()) out["names"] = w.names;
     if (w.lens) out["lens"] = lens_of(trace, *w.lens);
     if (Json next = next_of(trace, pool); !next.empty()) out["next"] = std::move(next);
     if (w.other) {

@@ -2,6 +2,7 @@
 // drawn by the scripts of assets/page. It loads nothing, sends nothing, and runs no script but its own.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct PageContents {
     int locked = -1;               // a query of that block, or −1
     const Trace* other = nullptr;  // compared, of the same blocks
     std::string name, other_name;
+    std::map<std::string, std::string> names;  // given by the user to heads: "1.2" → "induction"
     std::optional<Lens> lens;
     std::vector<PageFigure> figures;  // views beside those, each under a name of its own
     std::string report;               // markup of the view "report", which reads without scripts too

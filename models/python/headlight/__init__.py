@@ -48,6 +48,7 @@ from .named_arrays import NamedArray
 from .option_kinds import names_what_is_near, whole
 from .option_table import CorpusOptions, HeadsOptions, TraceOptions
 from .over_texts import Corpus
+from .panel import Panel, panel
 from .program import spelled
 from .recorded import READ, RECORDED
 from .results import Result, drawn, read_answer
@@ -73,6 +74,7 @@ __all__ = [
     "HeadlightError",
     "Live",
     "NamedArray",
+    "Panel",
     "PatchMap",
     "Result",
     "Trace",
@@ -84,6 +86,7 @@ __all__ = [
     "figure",
     "heads",
     "live",
+    "panel",
     "patch",
     "show",
     "trace",

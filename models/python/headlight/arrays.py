@@ -110,7 +110,7 @@ def _two(pattern: Any) -> tuple[int, int]:
     return int(pattern.shape[0]), int(pattern.shape[1])
 
 
-def _unbatched(layer: Any, batch: int) -> Any:
+def _unbatched(layer: Any, batch: int | None) -> Any:
     return layer[which(layer.shape[0], batch)] if len(layer.shape) == 4 else layer
 
 

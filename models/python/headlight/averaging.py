@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from .errors import HeadlightError
 from .markup import listing
 from .named_arrays import NamedArray
 from .option_kinds import names_what_is_near
+from .option_table import AverageOptions
 from .program import run, spelled
 from .recorded import READ, RECORDED
 from .results import Result, drawn, read_answer
 from .sources import Source
 from .temporary import remove, temporary_path
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # What render calls that which each verb averages.
 MEASURES = {"heads": "ablated", "explain": "direct", "attribute": "left-out", "patch": "patched"}
@@ -121,7 +125,7 @@ def average(
     *,
     measure: str = "heads",
     metric: str | None = None,
-    **options: Any,
+    **options: Unpack[AverageOptions],
 ) -> Averages:
     """Average over prompts what is measured in one.
 

@@ -71,7 +71,8 @@ def attribute(
         )
     given = {"method": method, "metric": metric, **options}
     found = Attribution(source.run("attribute", [*spelled(given), "--json"]))
-    steps = {"points": options["steps"]} if isinstance(options.get("steps"), int) else {}
+    points = options.get("steps")
+    steps = {"points": points} if isinstance(points, int) else {}
     return drawn(found, source, "influence", {**given, **steps}, ("steps", "over"))
 
 

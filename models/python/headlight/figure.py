@@ -228,7 +228,7 @@ class Figure:
             )
         given = {"dpi": dpi, "transparent": transparent}
         options = {name: value for name, value in given.items() if value is not None}
-        return self._with(options).save(path)
+        return self.changed(**options).save(path)
 
     def draw(self, ax: Any) -> Any:
         """Draw the picture into an Axes of matplotlib, as a PNG of its size and of twice its
@@ -242,13 +242,19 @@ class Figure:
         box, dpi = ax.get_window_extent(), ax.figure.dpi
         size = {"figsize": (box.width / dpi, box.height / dpi), "dpi": 2 * dpi}
         read = optional("matplotlib.image", "Axes").imread
-        ax.imshow(read(io.BytesIO(self._with(size).png)), aspect="auto")
+        ax.imshow(read(io.BytesIO(self.changed(**size).png)), aspect="auto")
         ax.set_axis_off()
         return ax
 
-    def _with(self, options: Mapping[str, Any]) -> Figure:
-        """The same with further options."""
-        return Figure(self._source, self._view, self._head, "png", {**self._options, **options})
+    def changed(self, **options: Any) -> Figure:
+        """The same figure with further options: figure.changed(title="", width_mm=85)."""
+        return Figure(
+            self._source, self._view, self._head, self._format, {**self._options, **options}
+        )
+
+    def of_head(self, head: Any) -> Figure:
+        """The pattern of one head, (1, 2) or "1.2", of the same."""
+        return Figure(self._source, "head", head, self._format, {})
 
     def show(self, block: bool | None = None) -> Window:
         """Open the window on the same; see headlight.show."""

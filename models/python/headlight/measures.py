@@ -122,6 +122,7 @@ class PatchMap(Result):
         )
         self.values = _numbers(held["values"])
         self.estimates = _numbers(tables[self.what + ESTIMATED]["values"])
+        self.axes = ("layer", "head" if self.what == "heads" else "position")
         self.layers: list[str] = held["rows"]
         self.columns: list[str] = held["columns"]
         self.metric: str = metric["rows"][0]

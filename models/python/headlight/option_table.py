@@ -459,6 +459,84 @@ class AttributeOptions(Recorded, total=False):
     only_tokens: int
 
 
+class AverageOptions(Recorded, total=False):
+    """Options of `headlight.average`."""
+
+    ablate: Any
+    adapter: Any
+    at_most: int
+    baseline: Any
+    change: Any
+    chat: Any
+    clean: Any
+    clean_ids: Any
+    corrupted: Any
+    corrupted_ids: Any
+    each: bool
+    edges_from: float
+    effect_on: Any
+    engine: Any
+    estimate: bool
+    first_line: int
+    gradients: Any
+    head: Any
+    ids: Any
+    image: Any
+    mask: Any
+    method: Literal[
+        "gradient",
+        "leave-out",
+        "jacobian",
+        "input-x-gradient",
+        "integrated-gradients",
+        "contribution",
+        "relevance",
+        "rollout",
+        "attribution-patching",
+    ]
+    noise: Any
+    over: Literal["metric", "written", "outputs"]
+    pair: Any
+    parts: Literal["tokens", "words", "sentences", "paragraphs"]
+    probes: int
+    random_repeat: int
+    seed: int
+    sort: Literal[
+        "entropy",
+        "previous",
+        "induction",
+        "first",
+        "duplicate",
+        "self",
+        "distance",
+        "effect",
+        "qk_change",
+        "ov_change",
+    ]
+    steps: Any
+    sums: bool
+    target: Any
+    target_ids: Any
+    temperature_attn: Any
+    text_file: Any
+    threads: int
+    token_types: Any
+    only_tokens: int
+    what: Literal[
+        "resid_pre",
+        "attn_out",
+        "mlp_out",
+        "heads",
+        "head",
+        "resid_mid",
+        "heads-by-position",
+        "q",
+        "k",
+        "v",
+        "pattern",
+    ]
+
+
 class PatchOptions(Recorded, total=False):
     """Options of `headlight.patch`."""
 

@@ -8,19 +8,23 @@ import os
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import HeadlightError
 from .figure import Figure
 from .head_names import spelled_head
+from .option_table import FigureOptions
 from .optional import optional
 from .program import run
 from .sources import Source
 from .tables import HeadTable
 from .temporary import remove, temporary_path
 from .trace_writer import writing
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def add_part(whole: dict[str, Any], part: Mapping[str, Any], strongest: int) -> None:
@@ -194,13 +198,12 @@ class Corpus(HeadTable):
             ]
         )
 
-    def figure(self, head: Any = None, **options: Any) -> Figure:
+    def figure(self, head: Any = None, **options: Unpack[FigureOptions]) -> Figure:
         """The sheet of one head, (1, 2) or "1.2", the first by itself. Options are those of
         headlight.figure(view="corpus")."""
         kept = self.save(temporary_path().with_suffix(".json"))
-        figure = Figure(
-            Source([]), "corpus", head, options.pop("format", "html"), {"corpus": kept, **options}
-        )
+        given: dict[str, Any] = {"corpus": kept, **options}
+        figure = Figure(Source([]), "corpus", head, given.pop("format", "html"), given)
         weakref.finalize(figure, remove, kept)
         return figure
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 
+DATA = re.compile(r'id="headlight">(.*?)</script>', re.S)  # of a page, in JSON
 LARGEST = 15_000_000  # characters of a page; notebooks keep every one in their file
 HEIGHTS = {"head": 640, "compare": 640, "delta": 640, "positions": 640}
 HEIGHT = 740  # pixels, of views with a list or a panel below

@@ -25,6 +25,7 @@ class Group(Protocol):
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all processes, in the order of their ranks."""
+        ...
 
 
 class TorchGroup:
@@ -210,7 +211,7 @@ def _placed(
 
 
 def _write_at(file: int, row: np.ndarray, at: int) -> None:
-    left = memoryview(np.ascontiguousarray(row).reshape(-1).view(np.uint8))
+    left = np.ascontiguousarray(row).reshape(-1).view(np.uint8).data
     while left:
         done = os.pwrite(file, left, at)
         left, at = left[done:], at + done

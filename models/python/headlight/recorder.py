@@ -19,7 +19,7 @@ class Recorder:
 
     def __init__(
         self,
-        writer: TraceWriter,
+        writer: TraceWriter | Any,
         model: Any,
         batch: int,
         patterns: bool,

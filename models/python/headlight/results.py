@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from .option_table import FigureOptions
 from .optional import optional
 from .sources import Source
 from .trace_writer import writing
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 VERSION = 1  # of the program's JSON, which this package reads
 ENDINGS = (".csv", ".tsv", ".json", ".npy", ".npz", ".safetensors")
@@ -45,6 +48,7 @@ class Result:
     """The base of results."""
 
     said: dict[str, Any]
+    axes: tuple[str, str] = ("", "")  # of the first array: what its rows and its columns are
     _draw: Draw | None = None
 
     def arrays(self) -> dict[str, NamedArray]:
@@ -59,7 +63,7 @@ class Result:
         """A data frame of pandas."""
         return optional("pandas", "Data frames").DataFrame(self.records())
 
-    def figure(self, head: Any = None, **options: Any) -> Figure:
+    def figure(self, head: Any = None, **options: Unpack[FigureOptions]) -> Figure:
         """The program's own view of it; of a head, (1, 2) or "1.2", where the view shows one.
         Options are those of headlight.figure."""
         if self._draw is None:
@@ -67,7 +71,7 @@ class Result:
                 f"No view draws this {type(self).__name__}; take .to_pandas(), or call "
                 "headlight.figure with the same model and text."
             )
-        return self._draw(head, options)
+        return self._draw(head, dict(options))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it: .csv, .tsv, .json, .npy, .npz or .safetensors."""
@@ -95,7 +99,8 @@ class Result:
         if ending == ".npy":
             np.save(held, np.asarray(only_one(self.arrays())))
         else:
-            np.savez(held, **{name: np.asarray(one) for name, one in self.arrays().items()})
+            named: dict[str, Any] = {name: np.asarray(one) for name, one in self.arrays().items()}
+            np.savez(held, **named)
         return held.getvalue()
 
     def _repr_html_(self) -> str:

@@ -206,8 +206,9 @@ def workers_of(client: Any) -> Workers:
             max(1, (os.cpu_count() or 1) // count) if count else 1,
         )
     if callable(client):
-        out = workers_of(client())
-        return Workers(out.executor, client, out.waiting, out.threads, [out.executor])
+        renew: Callable[[], Any] = client
+        out = workers_of(renew())
+        return Workers(out.executor, renew, out.waiting, out.threads, [out.executor])
     raise HeadlightError(
         f"A {type(client).__name__} computes nothing; give client= a dask.distributed.Client, a "
         "concurrent.futures executor, or a function that makes one."
@@ -217,9 +218,10 @@ def workers_of(client: Any) -> Workers:
 def _twin(executor: Any) -> Callable[[], Executor] | None:
     if not isinstance(executor, ProcessPoolExecutor):
         return None
+    made: Any = executor
     return lambda: ProcessPoolExecutor(
-        executor._max_workers, executor._mp_context, executor._initializer, executor._initargs
-    )  # type: ignore[attr-defined]
+        made._max_workers, made._mp_context, made._initializer, made._initargs
+    )
 
 
 def over_all(

@@ -18,6 +18,8 @@ class HeadTable(Mapping[Any, np.ndarray], Result):
     not defined. Encoder-decoder models name the kind of attention first: `table["cross",
     "entropy"]`. `rows` are the program's own rows, in its order."""
 
+    axes = ("layer", "head")
+
     def __init__(self, rows: Sequence[Mapping[str, Any]]):
         self.said = {"version": VERSION, "heads": list(rows)}
         self.rows = [_placed(row) for row in rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,9 +12,7 @@ from typing import Any
 from .errors import HeadlightError
 from .figure import Figure
 from .head_names import head_parts, spelled_head
-from .pages import height_of
-
-DATA = re.compile(r'id="headlight">(.*?)</script>', re.S)
+from .pages import DATA, height_of
 
 
 def _blocks(page: str) -> dict[str, tuple[int, int, int]]:

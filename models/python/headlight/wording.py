@@ -46,8 +46,9 @@ def spelled(options: Mapping[str, object]) -> list[str]:
         elif isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__"):
             out += _pair(flag, str(value))
         else:
+            parts: Any = value
             out += _pair(
-                flag, ",".join(str(int(part) if hasattr(part, "item") else part) for part in value)
+                flag, ",".join(str(int(part) if hasattr(part, "item") else part) for part in parts)
             )
     return out
 

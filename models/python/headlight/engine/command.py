@@ -45,6 +45,7 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
     )
     named = (getattr(config, "architectures", None) or [""])[0]
     kinds = [getattr(transformers, named, None), *(getattr(transformers, a) for a in AUTO)]
+    last = ValueError(f"transformers knows no class for {options.name}.")
     for kind in filter(None, kinds):
         try:
             model = kind.from_pretrained(options.name, **more).eval()

@@ -86,7 +86,8 @@ def _parse_tensor(entry: Any, body: bytes) -> tuple[str, np.ndarray]:
     )
     if not isinstance(entry, dict):
         raise wrong
-    name, dtype, shape, offset = (entry.get(k) for k in ("name", "dtype", "shape", "offset"))
+    held: list[Any] = [entry.get(key) for key in ("name", "dtype", "shape", "offset")]
+    name, dtype, shape, offset = held
     sizes = [offset, *shape] if isinstance(shape, list) and len(shape) <= MAX_RANK else [None]
     if not isinstance(name, str) or len(name) > MAX_NAME:
         raise wrong
@@ -113,7 +114,8 @@ def raw(tensor: Any) -> tuple[str, list[int], memoryview]:
             bits = tensor.view(dtype=_torch().int16).numpy().view(np.uint16)
             return "BF16", list(bits.shape), _bytes(bits)
         tensor = tensor.numpy()
-    kind = {"f8": "<f4", "b1": "u1"}.get(tensor.dtype.str[1:], tensor.dtype.str)
+    code: str = tensor.dtype.str
+    kind = {"f8": "<f4", "b1": "u1"}.get(code[1:], code)
     held = np.ascontiguousarray(tensor, kind.replace("=", "<").replace("|", ""))
     dtype = next((name for name, code in NUMPY.items() if np.dtype(code) == held.dtype), None)
     if dtype is None:
@@ -128,7 +130,7 @@ def _torch() -> Any:
 
 
 def _bytes(array: np.ndarray) -> memoryview:
-    return memoryview(array.reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 
 
 class Wire:

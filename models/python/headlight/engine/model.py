@@ -247,7 +247,7 @@ class LiveModel:
         """The rows that a patch, frozen pattern or noise gives."""
         if change.kind == "noise":
             table = self._embeddings().weight.detach().double()
-            deviation = 3 * abs(self.found.embedding_scale) * float(table.std(correction=0))
+            deviation = 3 * abs(self.found.embedding_scale or 0.0) * float(table.std(correction=0))
             shape = (len(text.ids), table.shape[1])
             return self.torch.from_numpy(normal_rows(int(change.value), shape, deviation))
         block = change.stack, bool(change.cross), change.layer
@@ -258,7 +258,7 @@ class LiveModel:
         )
         source = text
         if change.source:
-            given = {"text": change.source}
+            given: dict[str, Any] = {"text": change.source}
             if self.paired:
                 given["target_ids"] = text.sides["decoder_"]["ids"]
             source = self.text(given)

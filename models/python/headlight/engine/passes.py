@@ -203,7 +203,7 @@ class Pass:
             self._memo[key] = call.mask, self.torch.as_tensor(allowed, device=own.device)
         return self._memo[key][1]
 
-    def _softmax(self, rows: Rows, scores: Any, allowed: Any, sink: Any, temperature: float) -> Any:
+    def _softmax(self, rows: Rows, scores: Any, allowed: Any, sink: Any, temperature: Any) -> Any:
         """softmax(scores / T) over allowed keys; a fully masked row is uniform."""
         scores, sink = softmax_changes(self.torch, scores, sink, temperature)
         scores = scores.masked_fill(~allowed, self.torch.finfo(scores.dtype).min)
@@ -315,8 +315,9 @@ class Pass:
         for modules in (self.found.rotary, self.found.learned):
             for stack, held in modules.items():
                 change = self.plan.positions(stack)
-                for module in held if change else ():
-                    yield module.register_forward_hook(_repositioned(change, thread))
+                if change is not None:
+                    for module in held:
+                        yield module.register_forward_hook(_repositioned(change, thread))
 
 
 def _same(mask: Any) -> Any:

@@ -198,7 +198,7 @@ class Finder:
         """Return what the stream may be after a sum: the sum, or its norm."""
         if target is None:
             return [(mid, None)]
-        out = [(mid, Point(target.module, "in", target.call))]
+        out: list[tuple[Any, Point | None]] = [(mid, Point(target.module, "in", target.call))]
         if target.out is not None and target.out.shape == mid.shape:
             out.append((target.out, Point(target.module, "out", target.call)))
         return out

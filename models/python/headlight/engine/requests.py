@@ -136,7 +136,7 @@ class Requests:
                 add_special_tokens=bool(request.get("special", True)),
                 return_offsets_mapping=offsets,
             )
-        told = described_tokens(list(out["input_ids"]), tokenizer)
+        told: dict[str, Any] = {**described_tokens(list(out["input_ids"]), tokenizer)}
         told["offsets"] = [list(pair) for pair in out["offset_mapping"]] if offsets else None
         told["types"] = out.get("token_type_ids")
         return Answer(told)
@@ -258,7 +258,8 @@ class Requests:
             return set(request["stop"])
         config = getattr(self.live.model, "generation_config", None) or self.live.config
         ends = getattr(config, "eos_token_id", None)
-        return set(ends if isinstance(ends, (list, tuple)) else [ends]) - {None}
+        listed = ends if isinstance(ends, (list, tuple)) else [ends]
+        return {end for end in listed if end is not None}
 
     def _longer(self, text: Text, side: str, chosen: int) -> Text:
         name = f"{side}input_ids"

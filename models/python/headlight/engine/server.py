@@ -27,7 +27,8 @@ VERBS = "describe encode decode chat run generate lens gradient weights".split()
 class Answers(Protocol):
     """What answers requests: a model's, or a function's."""
 
-    AT_ONCE: tuple[str, ...]
+    @property
+    def AT_ONCE(self) -> tuple[str, ...]: ...
 
     def answer(self, verb: str, request: Any, tensors: Any, stop: Any) -> Iterator[Any]: ...
     def forget(self) -> None: ...
