@@ -121,6 +121,11 @@ constexpr Verb kVerbs[] = {
      "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --metric "
      "'ball - car' -o report.html",
      declare_report},
+    {"page", "write a page with a model in it: the reader types, and every head reads along",
+     "headlight page --live stories -o stories.html\n"
+     "headlight page --live translator --text 'The cat sat on the mat.' --view heads -o translator.html\n"
+     "headlight page --live formation --head 1.2 -o formation.html",
+     declare_page},
     {"learn", "draw a station of Learn on a sentence, or write its numbers",
      "headlight learn --list\n"
      "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"

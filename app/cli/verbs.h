@@ -50,6 +50,7 @@ std::function<Status()> declare_info(CLI::App& app);
 std::function<Status()> declare_models(CLI::App& app);
 std::function<Status()> declare_fetch(CLI::App& app);
 std::function<Status()> declare_report(CLI::App& app);
+std::function<Status()> declare_page(CLI::App& app);
 std::function<Status()> declare_man(CLI::App& app);
 std::function<Status()> declare_completions(CLI::App& app);
 

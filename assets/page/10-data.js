@@ -87,10 +87,17 @@ class Block {
     if (values.length < this.heads * this.headSize()) {
       throw new Error(`The weights of ${blockName(this)} are cut short.`);
     }
+    this.take(values);
+    this.spec.data = ''; // frees the text, which is larger than the weights
+  }
+
+  /** Takes weights as they are encoded. */
+  take(values) {
+    const whole = this.spec.encoding === 'u16';
     this.zero = whole && this.mixing ? 32768 : 0;
     this.unit = whole ? 1 / (this.mixing ? 32767 : 65535) : 1;
     this.values = values;
-    this.spec.data = ''; // frees the text, which is larger than the weights
+    this.loading = this.loading || Promise.resolve();
   }
 
   headSize() {

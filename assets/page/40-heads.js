@@ -33,7 +33,16 @@ function placeGrid(grid) {
   if (!page.thumbs[pixels]) page.thumbs[pixels] = page.blocks.map(() => []);
   grid.painted = page.thumbs[pixels];
   grid.painted.forEach((heads, i) => heads.forEach((_, head) => paintThumb(grid, i, head)));
+  if (page.data.live) poolDecoded(grid);
   whenIdle(thumbJobs(grid, pixels));
+}
+
+/** Pools heads at once: in a page that computes a run replaces another before the browser idles. */
+function poolDecoded(grid) {
+  page.blocks.forEach((block, i) => {
+    if (!block.values) return;
+    for (let head = 0; head < block.heads; head++) poolThumb(grid, i, head);
+  });
 }
 
 /** Lists what fills the thumbnails: layers nearest to the shown one first. */

@@ -164,9 +164,11 @@ function showKeyRow(shown, block, row, key, at, max) {
 function makeNext() {
   const tokens = page.data.next
     .slice(0, isNarrow() ? 1 : 3)
-    .map(([token, share]) =>
-      make('span', {}, [makeToken(token, {}, 10), ' ', make('b', { text: percent(share) })]),
-    );
+    .map(([token, share, text]) => {
+      const parts = [makeToken(token, {}, 10), ' ', make('b', { text: percent(share) })];
+      if (!page.pick || !text) return make('span', {}, parts);
+      return make('button', { title: 'Add it to the text', onclick: () => page.pick(text) }, parts);
+    });
   return make('section', { class: 'next' }, [
     make('span', { class: 'dim', text: 'Next token' }),
     make('span', { class: 'tokens' }, tokens),

@@ -55,6 +55,7 @@ function showView(key) {
   tell('showSize');
   tell('showHead');
   tell('showCell');
+  if (page.whenShown) page.whenShown(key);
 }
 
 function showWhere() {
@@ -202,6 +203,7 @@ function followSize() {
 
 function promise(data) {
   const parts = ['One file. Nothing is loaded, nothing is sent.'];
+  if (data.live) return `${parts[0]} ${data.live.weights}`;
   const exact = data.error === 0;
   if (data.error !== undefined)
     parts.push(exact ? 'Weights are exact.' : `Weights are accurate to ${data.error}.`);
@@ -251,6 +253,7 @@ async function start() {
   if (hasHeads()) await openFirst(data);
   if (data.theme === 'auto') followSystemTheme();
   else setTheme(data.theme === 'dark' ? 'dark' : 'light');
+  if (data.live) startTyping(data); // of assets/live, in pages that compute
   showView((availableViews().find(({ key }) => key === data.view) || availableViews()[0]).key);
   followSize();
   followPrinting();

@@ -36,7 +36,7 @@ public:
         const auto size = number<uint64_t>();
         if (size > max) fail("a text of " + std::to_string(size) + " bytes");
         if (failed() || !take(size)) return {};
-        return valid_utf8({reinterpret_cast<const char*>(bytes_.data()) + at_ - size, size});
+        return valid_utf8({reinterpret_cast<const char*>(bytes_.data()) + at_ - size, size_t(size)});
     }
 
     Json value(uint32_t type, int depth) {

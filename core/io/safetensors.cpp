@@ -107,8 +107,8 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
         return Error{name + " ends inside its header (" + std::to_string(bytes.size() - 8) + " of " +
                      std::to_string(length) +
                      " bytes); the download stopped early, so download this file again."};
-    TRY(const Json header,
-        parse_json({reinterpret_cast<const char*>(bytes.data()) + 8, length}, "The header of " + name));
+    TRY(const Json header, parse_json({reinterpret_cast<const char*>(bytes.data()) + 8, size_t(length)},
+                                      "The header of " + name));
     if (!header.is_object())
         return Error{"The header of " + name +
                      " is not a JSON object; save the model with a current safetensors."};

@@ -301,6 +301,7 @@ VERBS = {  # the command, and what else an option needs to act
     ),
     "learn": (["--station", "scale", "-o", "-", "--format", "json"], {}),
     "lesson": (["list"], {}),
+    "page": (["--live", "formation", "--view", "lines", "-o", "-"], {}),
 }
 BESIDE = [
     (["attribute", "--text", TEXT, "--method", method, "--json"], {})

@@ -84,6 +84,7 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--marks": ["dots"],
     "--turn-labels": ["always"],
     "--title": ["A title"],
+    "--live": ["stories"],
     "--caption": ["A caption"],
     "--no-labels": [],
     "--no-axis-titles": [],

@@ -8,6 +8,7 @@ import sys
 
 import check_figures
 import check_head
+import check_live
 import check_looks
 import check_program
 import check_views
@@ -16,7 +17,15 @@ import steps
 from browser import PROGRAM, Browser
 
 # Each adds its checks to steps.CHECKS.
-PARTS = (check_whole, check_program, check_figures, check_head, check_views, check_looks)
+PARTS = (
+    check_whole,
+    check_program,
+    check_figures,
+    check_head,
+    check_views,
+    check_looks,
+    check_live,
+)
 
 
 def main(words):

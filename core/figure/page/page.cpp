@@ -1,7 +1,7 @@
 #include "figure/page/page.h"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "base/base64.h"
 #include "base/cast.h"
@@ -9,16 +9,22 @@
 #include "base/embedded.h"
 #include "base/markup.h"
 #include "figure/colormap.h"
+#include "figure/page/packed.h"
 #include "figure/page/page_blocks.h"
-#include "model/heads.h"
+#include "figure/page/page_data.h"
 
 namespace headlight {
 
 namespace {
 
-std::string script() {
+/// Joins the scripts of folders in the order of their names, whatever their folder.
+std::string script(std::initializer_list<std::string_view> folders) {
+    std::map<std::string_view, std::string_view> by_name;
+    for (const std::string_view folder : folders)
+        for (const std::string_view name : embedded_files(folder, ".js"))
+            by_name[name.substr(folder.size())] = embedded_file(name);
     std::string out = "(() => {\n'use strict';\n";
-    for (const std::string_view name : embedded_files("assets/page/", ".js")) out += embedded_file(name);
+    for (const auto& [name, text] : by_name) out += text;
     return out + "})();\n";
 }
 
@@ -85,58 +91,12 @@ Result<PackedBlocks> packed_blocks(const Trace& trace, int steps, ThreadPool& po
     return out;
 }
 
-std::string model_text(const Trace& trace) {
-    const ModelConfig& c = trace.config();
-    return trace.model->name + " · " + c.family_name + ", " + std::to_string(c.layers()) + " layers, " +
-           per_stack(c, &AttentionSpec::heads) + " heads";
-}
-
-Json sequences_of(const Trace& trace) {
-    Json out = Json::array();
-    for (int stack = 0; stack < isize(trace.request.inputs); ++stack)
-        out.push_back(
-            {{"name", trace.config().stacks[size_t(stack)].name}, {"tokens", token_labels(trace, stack)}});
-    return out;
-}
-
-Json lens_of(const Trace& trace, const Lens& lens) {
-    Json after = Json::array(), layers = Json::array();
-    for (int i = 0; !lens.top.empty() && i < isize(lens.top[0]); ++i) after.push_back(lens.first + i);
-    for (int row = 0; row < isize(lens.top); ++row) {
-        Json top = Json::array();
-        for (const Prediction& p : lens.top[size_t(row)])
-            top.push_back(Json::array({Json::array({listed_label(*trace.model, p.id), p.probability})}));
-        layers.push_back(
-            {{"label", row == 0 ? "embedding" : std::to_string(row - 1)}, {"top", std::move(top)}});
-    }
-    return {{"tokens_after", std::move(after)},
-            {"sequence", trace.request.inputs.size() - 1},
-            {"layers", std::move(layers)}};
-}
-
-Json next_of(const Trace& trace, ThreadPool& pool) {
-    constexpr int kListed = 5;
-    Json out = Json::array();
-    const std::vector<int> where = trace.can_run() ? predicting_positions(trace) : std::vector<int>();
-    if (where.empty()) return out;
-    for (const Prediction& p : predictions(trace, where.back(), kListed, pool))
-        out.push_back({listed_label(*trace.model, p.id), p.probability});
-    return out;
-}
-
-/// Rounds an error up to one digit, as the page says it.
-double said_error(float error) {
-    if (error <= 0) return 0;
-    const double places = std::pow(10, -std::floor(std::log10(double(error))));
-    return std::ceil(double(error) * places) / places;
-}
-
 /// Adds the run's patterns and what it predicts.
 Status add_run(const PageContents& w, Json& out, ThreadPool& pool, const CancelFlag* cancel) {
     const Trace& trace = *w.trace;
     const int steps = steps_of(trace);
     TRY(PackedBlocks blocks, packed_blocks(trace, steps, pool, cancel));
-    out["model"] = model_text(trace);
+    out["model"] = model_text(*trace.model);
     out["blocks"] = std::move(blocks.list);
     out["sequences"] = sequences_of(trace);
     if (!w.names.empty()) out["names"] = w.names;
@@ -186,6 +146,43 @@ std::string filled(std::string_view text, const std::vector<std::pair<std::strin
     return out;
 }
 
+/// Holds what differs between pages.
+struct PageText {
+    Json data;
+    std::string code, style, may_run, more;  // may_run: of the policy; more: elements
+};
+
+std::string page_of(const PageContents& contents, const PageText& text) {
+    const std::string style = std::string(embedded_file("assets/page/page.css")) + text.style;
+    return filled(
+        embedded_file("assets/page/page.html"),
+        {{"csp", "default-src 'none'; script-src " + hash_source(text.code) + text.may_run + "; style-src " +
+                     hash_source(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
+         {"title", escaped(contents.title)},
+         {"style", style},
+         {"body", contents.report.empty()
+                      ? ""
+                      : "<section id=\"report\" class=\"report\">" + contents.report + "</section>"},
+         {"data", in_script(text.data)},
+         {"more", text.more},
+         {"script", text.code}});
+}
+
+/// Lays out files one after another, as assets/live reads them.
+Json live_facts(const LiveModel& model, std::string& all) {
+    Json files = Json::array();
+    for (const LiveModel::File& file : model.files) {
+        files.push_back({{"name", file.name}, {"bytes", file.bytes.size()}});
+        all += file.bytes;
+    }
+    return {{"files", std::move(files)}, {"text", model.text}, {"weights", model.weights}};
+}
+
+std::string held(const char* id, std::string_view base64) {
+    return "<script type=\"text/plain\" id=\"" + std::string(id) + "\">" + std::string(base64) +
+           "</script>\n";
+}
+
 }  // namespace
 
 Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, const CancelFlag* cancel) {
@@ -193,19 +190,23 @@ Result<std::string> page_html(const PageContents& contents, ThreadPool& pool, co
     HEADLIGHT_CHECK(!contents.other ||
                     contents.other->config().blocks() == contents.trace->config().blocks());
     return guarded([&]() -> Result<std::string> {
-        TRY(const Json data, page_data(contents, pool, cancel));
-        const std::string style(embedded_file("assets/page/page.css")), code = script();
-        return filled(
-            embedded_file("assets/page/page.html"),
-            {{"csp", "default-src 'none'; script-src " + hash_source(code) + "; style-src " +
-                         hash_source(style) + "; img-src data: blob:; base-uri 'none'; form-action 'none'"},
-             {"title", escaped(contents.title)},
-             {"style", style},
-             {"body", contents.report.empty()
-                          ? ""
-                          : "<section id=\"report\" class=\"report\">" + contents.report + "</section>"},
-             {"data", in_script(data)},
-             {"script", code}});
+        TRY(Json data, page_data(contents, pool, cancel));
+        return page_of(contents, {std::move(data), script({"assets/page/"}), "", "", ""});
+    });
+}
+
+Result<std::string> live_page_html(const PageContents& contents, const LiveModel& model, ThreadPool& pool,
+                                   const CancelFlag* cancel) {
+    HEADLIGHT_CHECK(contents.trace && !contents.other);
+    return guarded([&]() -> Result<std::string> {
+        TRY(Json data, page_data(contents, pool, cancel));
+        std::string files;
+        data["live"] = live_facts(model, files);
+        const std::string more = held("model", packed(files)) +
+                                 held("engine", to_base64(embedded_file("assets/live/engine.wasm.deflate")));
+        return page_of(contents, {std::move(data), script({"assets/page/", "assets/live/"}),
+                                  std::string(embedded_file("assets/live/live.css")),
+                                  " 'wasm-unsafe-eval'; worker-src blob:", more});
     });
 }
 

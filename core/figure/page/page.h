@@ -32,4 +32,20 @@ struct PageContents {
 Result<std::string> page_html(const PageContents& contents, ThreadPool& pool,
                               const CancelFlag* cancel = nullptr);
 
+/// Holds what a page needs to compute by itself.
+struct LiveModel {
+    struct File {
+        std::string name, bytes;  // "config.json"
+    };
+    std::vector<File> files;
+    bool rounded = false;  // weights are in eight bits
+    std::string text;      // typed first
+    std::string weights;   // how they are stored, for the reader: "Weights are exact."
+};
+
+/// Makes a page in which the reader types, and every head is computed again: by the engine of assets/live,
+/// from these files. It opens on `contents`, a run of the same files.
+Result<std::string> live_page_html(const PageContents& contents, const LiveModel& model, ThreadPool& pool,
+                                   const CancelFlag* cancel = nullptr);
+
 }  // namespace headlight

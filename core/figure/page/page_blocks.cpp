@@ -6,38 +6,14 @@
 
 #include "base/cast.h"
 #include "figure/page/packed.h"
-#include "model/heads.h"
+#include "figure/page/page_data.h"
 
 namespace headlight {
 
 namespace {
 
-/// Holds the weights of a block's heads, rows one after another, of each row the stored keys.
-struct Weights {
-    std::vector<Matrix> patterns;
-    bool lower;  // keys up to the query alone: all later ones are 0
-
-    Weights(const Trace& trace, int block) {
-        for (int head = 0; head < trace.config().heads(block); ++head)
-            patterns.push_back(trace.pattern(block, head));
-        const Index queries = trace.query_count(block);
-        lower = queries == trace.key_count(block) &&
-                std::all_of(patterns.begin(), patterns.end(), [&](const Matrix& p) {
-                    for (Index q = 0; q < queries; ++q)
-                        if (!p.row(q).tail(queries - q - 1).isZero(0)) return false;
-                    return true;
-                });
-    }
-    Index stored(Index query) const { return lower ? query + 1 : patterns[0].cols(); }
-    template <class Use>
-    void each(const Matrix& pattern, const Use& use) const {
-        for (Index q = 0; q < pattern.rows(); ++q)
-            for (Index k = 0; k < stored(q); ++k) use(pattern(q, k));
-    }
-};
-
 /// Rounds weights to 16 bits, a scale for each head. All low bytes come first: they compress better apart.
-std::string in_steps(const Weights& weights, int steps, bool is_signed, Json& scales, float& error) {
+std::string in_steps(const PagePatterns& weights, int steps, bool is_signed, Json& scales, float& error) {
     constexpr float kSigned = 32767, kUnsigned = 65535;
     std::string low, high;
     for (const Matrix& pattern : weights.patterns) {
@@ -54,49 +30,17 @@ std::string in_steps(const Weights& weights, int steps, bool is_signed, Json& sc
     return low + high;
 }
 
-/// Lists the stored cells that the block's mask hides: [query, first key, last key].
-Json hidden_cells(const Trace& trace, int block, const Weights& weights) {
-    Json out = Json::array();
-    const AttentionRule& rule = trace.rule(block);
-    if (rule.is_recorded()) return out;
-    for (int q = 0; q < trace.query_count(block); ++q)
-        for (int k = 0; k < narrow<int>(weights.stored(q)); ++k) {
-            if (rule.mask.allowed(q, k)) continue;
-            const int first = k;
-            while (k + 1 < narrow<int>(weights.stored(q)) && !rule.mask.allowed(q, k + 1)) ++k;
-            out.push_back({q, first, k});
-        }
-    return out;
-}
-
-int sequence_of(const Trace& trace, const Sequence& sequence) {
-    return narrow<int>(&sequence - trace.request.inputs.data());
-}
-
 }  // namespace
 
 PackedBlock packed_block(const Trace& trace, int block, int steps) {
-    const Weights weights(trace, block);
-    const bool is_signed = trace.is_mixing(block);
+    const PagePatterns weights(trace, block);
     PackedBlock out;
     Json scales = Json::array();
-    const std::string bytes = in_steps(weights, steps, is_signed, scales, out.error);
-    float largest = 0;
-    for (const Matrix& pattern : weights.patterns) largest = std::max(largest, pattern.cwiseAbs().maxCoeff());
-    out.json = {{"label", block_path(trace.config(), block)},
-                {"kind", is_signed ? "mixing" : "softmax"},
-                {"heads", weights.patterns.size()},
-                {"queries", trace.query_count(block)},
-                {"keys", trace.key_count(block)},
-                {"query_tokens", sequence_of(trace, trace.queries(block))},
-                {"key_tokens", sequence_of(trace, trace.keys(block))},
-                {"sink", !trace.rule(block).sinks.empty()},
-                {"encoding", "u16"},
-                {"scale", std::move(scales)},
-                {"rows", weights.lower ? "lower" : "full"},
-                {"data", packed(bytes)},
-                {"hidden", hidden_cells(trace, block, weights)},
-                {"max", largest}};
+    const std::string bytes = in_steps(weights, steps, trace.is_mixing(block), scales, out.error);
+    out.json = block_facts(trace, block, weights);
+    out.json["encoding"] = "u16";
+    out.json["scale"] = std::move(scales);
+    out.json["data"] = packed(bytes);
     return out;
 }
 
