@@ -122,13 +122,14 @@ def what_a_model_cannot_read_is_said_before_it_runs():
 
 def what_needs_the_weights_says_how_to_give_them():
     model = gpt2(1)
+    model.h[0].register_forward_hook(lambda *_: None)
     for call in (
         lambda: headlight.figure(model, ids=IDS, ablate="1.2"),
         lambda: headlight.heads(model, ids=IDS, mask="window:2"),
         lambda: headlight.figure(model, ids=IDS, view="steps"),
         lambda: headlight.figure(model, ids=IDS, view="lens"),
         lambda: headlight.heads(model, ids=IDS, metric="#5"),
-        lambda: headlight.heads(model, random_repeat=8, ids=IDS),
+        lambda: headlight.heads(model, random_repeat=8),
     ):
         assert "save_pretrained" in sentence_of(call), sentence_of(call)
     trace = headlight.trace(model, ids=IDS)

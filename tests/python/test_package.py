@@ -28,6 +28,7 @@ import given_panels
 import given_processes
 import given_prompts
 import given_results
+import given_runs
 import given_wrappers
 import running
 import surroundings
@@ -47,6 +48,7 @@ SUBJECTS = [
     given_processes,
     given_prompts,
     given_results,
+    given_runs,
 ]
 
 

@@ -18,6 +18,8 @@ Each function takes a model and a text in one of these forms:
         a Hugging Face folder, a .gguf file, or the name of a model on this computer
     headlight.show("trace.safetensors")
         a trace file, or a headlight.Trace; show("saved.headlight.json"): a workspace
+    headlight.run("stories", text="The cat sat.")
+        one pass, and all that is asked of it: run.pattern(1, 2), run.logits, run.changed(…)
     headlight.corpus(texts, model="stories", client=client)
         every head over many texts, on many computers
     headlight.live(model, tokenizer)
@@ -49,9 +51,11 @@ from .option_kinds import names_what_is_near, whole
 from .option_table import CorpusOptions, HeadsOptions, TraceOptions
 from .over_texts import Corpus
 from .panel import Panel, panel
-from .program import spelled
+from .program import spelled, timeout
 from .recorded import READ, RECORDED
 from .results import Result, drawn, read_answer
+from .runs import Head, Run, checked
+from .saved_models import saved_folder
 from .shares import in_shares, over_all
 from .showing import figure, show, view
 from .sources import open_source
@@ -70,6 +74,7 @@ __all__ = [
     "Comparison",
     "Corpus",
     "Figure",
+    "Head",
     "HeadTable",
     "HeadlightError",
     "Live",
@@ -77,6 +82,7 @@ __all__ = [
     "Panel",
     "PatchMap",
     "Result",
+    "Run",
     "Trace",
     "Window",
     "attribute",
@@ -88,7 +94,9 @@ __all__ = [
     "live",
     "panel",
     "patch",
+    "run",
     "show",
+    "timeout",
     "trace",
     "view",
 ]
@@ -132,12 +140,9 @@ def trace(
     (8, 7, 7)
     """
     source = open_source(model, tokenizer, text, options, path)
+    if source.trace is not None and options:
+        source = source.with_weights()
     if source.trace is not None:
-        if options:
-            raise HeadlightError(
-                f"{', '.join(f'{name}=' for name in options)}: a model in memory is recorded as "
-                "it runs; leave that out, or save_pretrained it and give the folder."
-            )
         if path is not None and source.trace.path != Path(path):
             source.trace.save(path)
             return Trace(path)
@@ -187,11 +192,47 @@ def heads(
     return drawn(table, source, "heads", options, ("metric", "sort", "random_repeat"))
 
 
+def run(model: Any = None, tokenizer: Any = None, text: Any = None, **inputs: Any) -> Run:
+    """Run a model on a text, and keep what it computed.
+
+    Parameters
+    ----------
+    model, tokenizer, text
+        The model and the text, in a form that the module lists.
+    **inputs
+        ids=, pair=, target=, inputs=, tokens=, … of headlight.trace; and changes:
+        mask="window:4", ablate=["1.2"], change=["mask:5>3@1.2"], temperature_attn=0.5. A
+        transformers model in memory is changed as a copy that the program runs.
+
+    Returns
+    -------
+    Run
+        `run.pattern(1, 2)` is float32 [query, key], `run.logits` [pos, vocabulary];
+        `run.head(1, 2)`, `run.heads()`, `run.figure(view)`, `run.attribute(…)`,
+        `run.patch(corrupted)`, `run.compare(other)`, `run.lens()`, `run["resid_post", 3]`,
+        `run.save(path)`.
+
+    Raises
+    ------
+    HeadlightError
+        The model, the text or a change is wrong.
+
+    Examples
+    --------
+    >>> run = headlight.run("stories", text="Lily had a red ball.")
+    >>> with run.changed("mask:4>1@1.2") as other:
+    ...     other.compare(run).distance.max()
+    """
+    read = {name: inputs.pop(name) for name in (*RECORDED, *READ) if name in inputs}
+    return Run(model, tokenizer, text, read, checked(inputs))
+
+
 @names_what_is_near((*RECORDED, *READ))
 def corpus(
     texts: Any,
     *,
     model: Any = None,
+    tokenizer: Any = None,
     heads: Any = None,
     client: Any = None,
     strongest: int = 12,
@@ -208,8 +249,9 @@ def corpus(
     texts : iterable of str, or str or PathLike
         A list, a generator (read as workers become free), or a file with one text per line, or
         .jsonl.
-    model : str or PathLike, optional
-        A folder, a .gguf file or a name, which every worker can open.
+    model, tokenizer : optional
+        A folder, a .gguf file or a name, which every worker can open; or, of this computer alone,
+        a transformers model in memory with its tokenizer.
     heads : list, optional
         The heads to keep, [(1, 2), "3.0"]; all by default.
     client : optional
@@ -241,10 +283,12 @@ def corpus(
     (4, 8)
     """
     if model is not None and not isinstance(model, (str, os.PathLike)):
-        raise HeadlightError(
-            "The texts of a corpus are run where the workers are; give the model's folder, .gguf "
-            "file or name instead of the model in memory."
-        )
+        if client is not None:
+            raise HeadlightError(
+                "The workers of client= do not see a model in memory; leave client out, or give "
+                "a folder, a .gguf file or a name that every worker can open."
+            )
+        model = saved_folder(model, tokenizer)
     named = {
         "model": str(Path(model).resolve())
         if model is not None and Path(model).exists()

@@ -19,6 +19,7 @@ from .option_table import AverageOptions
 from .program import run, spelled
 from .recorded import READ, RECORDED
 from .results import Result, drawn, read_answer
+from .saved_models import saved_folder
 from .sources import Source
 from .temporary import remove, temporary_path
 
@@ -122,6 +123,7 @@ def _kept(file: str, text: bytes, metric: str | None, source: Source) -> str:
 def average(
     prompts: Any,
     model: Any = None,
+    tokenizer: Any = None,
     *,
     measure: str = "heads",
     metric: str | None = None,
@@ -135,8 +137,8 @@ def average(
         A template {"text": "{A} met {B}. {B}", "metric": "{A} - {B}", "fill": {"A": ["Tom",
         "Lily"], "B": "A"}}, also with "corrupted"; a list of texts, or of dictionaries with "text"
         (or "clean"), "corrupted" and "metric"; or a .json or .jsonl file of these.
-    model : str or PathLike, optional
-        A folder, a .gguf file or a name.
+    model, tokenizer : optional
+        A folder, a .gguf file or a name, or a transformers model in memory with its tokenizer.
     measure : str, optional
         "heads": the effect of ablating each head; "explain": that and each head's path straight to
         the answer, in logits; "attribute": a score for each token; "patch": what each place
@@ -164,10 +166,7 @@ def average(
     if measure not in MEASURES:
         raise HeadlightError(f'measure= is one of {", ".join(MEASURES)}, not "{measure}".')
     if model is not None and not isinstance(model, (str, os.PathLike)):
-        raise HeadlightError(
-            "Averages run the model many times, which the program does itself; give the model's "
-            "folder, .gguf file or name instead of the model in memory."
-        )
+        model = saved_folder(model, tokenizer)
     file, text = _written(prompts)
     given = {
         "model": None if model is None else os.fspath(model),
@@ -179,7 +178,9 @@ def average(
     if metric is not None and not text:
         return found  # read by the view from the file of prompts alone
     # Give a text: render reads one beside the prompts.
-    source = Source(spelled({"model": given["model"], "text": found.prompts[0]["text"]}))
+    source = Source(
+        spelled({"model": given["model"], "text": found.prompts[0]["text"]}), held=model
+    )
     kept = _kept(file, text, metric, source)
     named = {**options, "prompts": kept, "averaged": MEASURES[measure]}
     return drawn(found, source, "prompts", named, ("method", "metric"))

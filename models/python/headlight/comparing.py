@@ -62,6 +62,8 @@ def compare(
     given = dict(options)
     tokenizer, text = named_text(tokenizer, text)
     a = open_source(model, tokenizer, text, options)
+    if model_b is None and text_b is None and a.weights is not None and options:
+        a = a.with_weights()
     if a.trace is None and (model_b is None or isinstance(model_b, (str, os.PathLike))):
         named = {
             "text_b": text_b,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from .errors import HeadlightError
 from .head_names import head_parts
 from .measures import Attribution, PatchMap
 from .option_kinds import names_what_is_near
@@ -13,6 +12,7 @@ from .option_table import AttributeOptions, PatchOptions
 from .program import run, spelled
 from .recorded import READ, RECORDED
 from .results import drawn
+from .saved_models import saved_folder
 from .sources import Source, open_source
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def attribute(
     >>> headlight.attribute("stories", text="Lily had a red", metric="log p ball").scores
     """
     source = open_source(model, tokenizer, text, options)
-    if source.trace is not None:
-        raise HeadlightError(
-            "Gradients go through the model's weights, which the program reads itself; give the "
-            "model's folder, .gguf file or name instead of the model in memory."
-        )
+    source = source.with_weights()
     given = {"method": method, "metric": metric, **options}
     found = Attribution(source.run("attribute", [*spelled(given), "--json"]))
     points = options.get("steps")
@@ -79,6 +75,7 @@ def attribute(
 @names_what_is_near((*RECORDED, *READ))
 def patch(
     model: Any = None,
+    tokenizer: Any = None,
     *,
     clean: str | None = None,
     corrupted: str | None = None,
@@ -91,8 +88,8 @@ def patch(
 
     Parameters
     ----------
-    model : str or PathLike, optional
-        A folder, a .gguf file or a name.
+    model, tokenizer : optional
+        A folder, a .gguf file or a name, or a transformers model in memory with its tokenizer.
     clean, corrupted : str, optional
         Texts of equally many tokens; instead of corrupted, noise="3-5" on tokens of the clean one.
     what : str, optional
@@ -113,17 +110,14 @@ def patch(
     Raises
     ------
     HeadlightError
-        The model is in memory, or the texts cannot be patched into each other.
+        The model's weights cannot be had, or the texts cannot be patched into each other.
 
     Examples
     --------
     >>> headlight.patch("stories", clean="Lily saw a cat", corrupted="Lily saw a dog").values
     """
     if model is not None and not isinstance(model, (str, os.PathLike)):
-        raise HeadlightError(
-            "Patching runs the model many times, which the program does itself; give the model's "
-            "folder, .gguf file or name instead of the model in memory."
-        )
+        model = saved_folder(model, tokenizer)
     named = ".".join(head_parts(head)) if head is not None else None
     given = {
         "model": None if model is None else os.fspath(model),
@@ -138,5 +132,5 @@ def patch(
     if corrupted is None or options.get("estimate"):
         return found
     named = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
-    source = Source(spelled({"model": given["model"], "text": corrupted}))
+    source = Source(spelled({"model": given["model"], "text": corrupted}), held=model)
     return drawn(found, source, "patch", {**named, **options})

@@ -4,11 +4,14 @@ asked."""
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +24,33 @@ INSIDE = Path(__file__).parent / "bin" / "headlight"
 # In the wheel that models/python/distribute.py makes, as are.
 FONTS = Path(__file__).parent / "share/headlight/fonts/fonts.conf"
 SPARE = Path(__file__).parent / "spare"  # the libraries of X11, for servers that have none
+
+LOG = logging.getLogger("headlight")
+_limit: ContextVar[float | None] = ContextVar("limit", default=None)  # seconds
+
+
+@contextmanager
+def timeout(seconds: float) -> Iterator[None]:
+    """Let every run of the program inside take at most so long.
+
+    Parameters
+    ----------
+    seconds : float
+        Of one run; what takes longer is ended and raises HeadlightError. It counts for calls of
+        this thread.
+
+    Examples
+    --------
+    >>> with headlight.timeout(60):
+    ...     headlight.heads("stories", text="Lily had a red ball.")
+    """
+    if not seconds > 0:
+        raise HeadlightError(f"timeout({seconds!r}) leaves no time; give seconds above 0.")
+    before = _limit.set(seconds)
+    try:
+        yield
+    finally:
+        _limit.reset(before)
 
 
 def find_program() -> Path:
@@ -83,9 +113,19 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
     ends with where it fails, and ProgramDied where a signal ended it. given: its standard input."""
     try:
         program = find_program()
+        LOG.debug("%s", arguments)
         done = subprocess.run(
-            [str(program), *arguments], env=environment(program), input=given, capture_output=True
+            [str(program), *arguments],
+            env=environment(program),
+            input=given,
+            capture_output=True,
+            timeout=_limit.get(),
         )
+    except subprocess.TimeoutExpired:
+        raise HeadlightError(
+            f"headlight {arguments[0]} took longer than the {_limit.get():g} seconds of "
+            "headlight.timeout; give it more, or a shorter text."
+        ) from None
     except OSError as problem:
         raise cannot_start(problem) from None
     if done.returncode:

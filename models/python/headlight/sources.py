@@ -15,6 +15,7 @@ from .nnsight_models import unwrapped
 from .parallel import Group, GroupFile, group_of
 from .program import run, spelled
 from .recorded import PATTERNS, READ, RECORDED
+from .saved_models import saved_folder
 from .temporary import remove, temporary_path
 from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
@@ -39,7 +40,19 @@ class Source:
     arguments: list[str]
     trace: Trace | None = None
     given: bytes = b""  # the program's standard input
-    live: bool = False  # recorded of a model in memory
+    weights: Callable[[], Source] | None = None  # the same of a model that was in memory, saved
+    held: Any = None  # what has to live as long
+
+    def with_weights(self) -> Source:
+        """The source with the model's weights, for what a recording does not hold."""
+        if self.weights is not None:
+            return self.weights()
+        if self.trace is not None:
+            raise HeadlightError(
+                "This needs the model's weights, which a recording does not hold; give a model of "
+                "transformers, a folder, a .gguf file or a name."
+            )
+        return self
 
     def run(self, verb: str, arguments: Sequence[str]) -> bytes:
         """Run a command of the program on it."""
@@ -49,12 +62,8 @@ class Source:
         except ProgramDied:
             raise
         except HeadlightError as problem:
-            if self.live and WEIGHTS.search(str(problem)):
-                raise HeadlightError(
-                    "This needs the model's weights, which the program reads from files: save "
-                    'them by model.save_pretrained("folder"), the tokenizer too, and give '
-                    '"folder" instead of the model in memory.'
-                ) from None
+            if self.weights is not None and WEIGHTS.search(str(problem)):
+                return self.weights().run(verb, arguments)
             raise
 
 
@@ -63,6 +72,8 @@ def open_source(
 ) -> Source:
     """Take the options that describe the input out of `options`; the program is given the rest.
     path: where to keep a trace that is made."""
+    if isinstance(model, Source):  # of a run, which is asked once more
+        return model
     tokenizer, text = named_text(tokenizer, text)
     if path is not None and Path(path).suffix.lower() in OTHER_FORMATS:
         raise HeadlightError(
@@ -85,15 +96,12 @@ def open_source(
     given |= {name: options.pop(name) for name in READ if name in options}
     if isinstance(text, os.PathLike):
         text = Path(text).read_text(encoding="utf-8")
+    if "random_repeat" in options and reads_text(model):
+        return _saved(model, tokenizer, text, given)
     recording = _recording(model, tokenizer, text, given)
-    if recording.runs and "random_repeat" in options:
-        raise HeadlightError(
-            "Random tokens are made by the program, which reads the model from files: save it by "
-            'model.save_pretrained("folder"), and give "folder" instead of the model in memory; '
-            "or give ids=[…] of your own."
-        )
+    weights = (lambda: _saved(model, tokenizer, text, given)) if recording.runs else None
     trace = _record(recording, given, path)
-    return Source(["--trace", str(trace.path)], trace, live=recording.runs)
+    return Source(["--trace", str(trace.path)], trace, weights=weights)
 
 
 def named_text(tokenizer: Any, text: Any) -> tuple[Any, Any]:
@@ -139,6 +147,38 @@ def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
         return Source(spelled({**named, "text_file": "-"}), given=long)
     named["text_file" if isinstance(text, os.PathLike) else "text"] = text
     return Source(spelled(named))
+
+
+def _saved(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) -> Source:
+    """The model in memory as a folder, with what it read."""
+    read = {name: value for name, value in given.items() if value is not None and name in READ}
+    if (inputs := given.get("inputs")) is not None:
+        read["ids"] = _ids_of(inputs, int(given.get("batch") or 0))
+    for name in ("ids", "target_ids"):
+        if getattr(read.get(name), "ndim", 0) == 2:
+            read[name] = read[name][int(given.get("batch") or 0)]
+    if given.get("tokens") is not None:
+        raise HeadlightError(
+            "What is computed of weights names its tokens by the tokenizer; leave tokens= out."
+        )
+    folder = saved_folder(model, tokenizer)
+    source = _of_file(folder, text, {})
+    return Source([*source.arguments, *spelled(read)], given=source.given, held=folder)
+
+
+def _ids_of(inputs: Mapping[str, Any], batch: int) -> Any:
+    """The ids of inputs that are nothing but ids."""
+    mask = inputs.get("attention_mask")
+    more = set(inputs) - {"input_ids", "attention_mask", "token_type_ids"}
+    types = inputs.get("token_type_ids")
+    if more or (mask is not None and not bool(mask[batch].all())):
+        raise HeadlightError(
+            "What is computed of weights reads ids without padding; give a text or ids=[…] "
+            "instead of inputs=."
+        )
+    if types is not None and bool(types[batch].any()):
+        raise HeadlightError("What is computed of weights reads two texts by pair=; give them so.")
+    return inputs["input_ids"][batch]
 
 
 Start = Callable[[dict[str, Any]], TraceWriter]

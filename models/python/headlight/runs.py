@@ -1,0 +1,218 @@
+"""One run of a model on a text, and all that can be asked of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .comparing import compare
+from .errors import HeadlightError
+from .explaining import attribute, patch
+from .figure import Figure
+from .head_names import head_parts, placed_head
+from .measures import Attribution, PatchMap
+from .named_arrays import NamedArray
+from .program import spelled
+from .showing import figure
+from .sources import Source, named_text, open_source
+from .tables import Comparison, HeadTable
+from .temporary import remove, temporary_path
+from .trace_file import Trace
+
+CHANGES = ("mask", "ablate", "change", "temperature_attn")
+LISTED = ("ablate", "change")
+
+
+class Head:
+    """A head of a run: `.run`, `.layer`, `.head`, `.pattern` [query, key], `.figure()`."""
+
+    def __init__(self, run: Run, named: Any):
+        parts = head_parts(named)
+        self.run, self.name = run, ".".join(parts)
+        self.kind = parts[0] if len(parts) == 3 else ""
+        try:
+            self.layer, self.head = int(parts[-2]), int(parts[-1])
+        except ValueError:
+            raise HeadlightError(f'"{self.name}" names no head; give (1, 2) or "1.2".') from None
+
+    @property
+    def pattern(self) -> NamedArray:
+        """float32 [query, key], with the names of the tokens."""
+        return self.run.pattern(self.name)
+
+    def figure(self, view: str | None = None, **options: Any) -> Figure:
+        """The program's view of it."""
+        return self.run.figure(view, head=self.name, **options)
+
+    def __repr__(self) -> str:
+        return f"<headlight.Head {self.name} of {self.run!r}>"
+
+
+class Run:
+    """A model, a text and changes: `run.pattern(1, 2)`, `run.logits`, `run["resid_post", 3]`.
+
+    `changed("mask:5>3@1.2")` is the run with a change, also as
+    `with run.changed(…) as other`."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        text: Any,
+        inputs: Mapping[str, Any],
+        changes: Mapping[str, Any],
+    ):
+        self._asked = (*named_text(tokenizer, text), dict(inputs))
+        self._model, self._changes = model, dict(changes)
+        given = dict(inputs)
+        source = open_source(model, tokenizer, text, given)
+        if changes:
+            source = source.with_weights()
+            if source.trace is not None:
+                raise HeadlightError(
+                    "A recording cannot be changed; give headlight.run the model and the text."
+                )
+        if source.trace is None:
+            more = spelled({**given, **changes})
+            source = replace(source, arguments=[*source.arguments, *more])
+        self.source = source
+        self.trace: Trace = source.trace or self._recorded(source)
+        self._more: dict[str, Trace] = {}
+
+    def _recorded(self, source: Source, *options: str) -> Trace:
+        target = temporary_path()
+        try:
+            source.run("trace", [*options, "-o", str(target)])
+        except BaseException:
+            remove(target)
+            raise
+        return Trace(target, temporary=True)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens as text, with the blank that a word begins with."""
+        return self.trace.tokens
+
+    @property
+    def logits(self) -> np.ndarray:
+        """float32 [pos, vocabulary]."""
+        return self["logits"]
+
+    def __getitem__(self, name: str | tuple[Any, ...]) -> np.ndarray:
+        """An array by its name, as Trace has them. One that the pass did not keep is computed by
+        another pass, with the same changes."""
+        try:
+            return self.trace[name]
+        except HeadlightError:
+            if self.source.trace is not None and self.source.weights is None:
+                raise
+        if "every" not in self._more:
+            source = self.source.with_weights()
+            self._more["every"] = self._recorded(source, "--capture", "*")
+        return self._more["every"][name]
+
+    def pattern(self, layer: Any, head: Any = None) -> NamedArray:
+        """The pattern of a head, float32 [query, key]: pattern(1, 2), pattern("1.2") or
+        pattern(("cross", 1, 2))."""
+        parts = head_parts(placed_head(head, layer) if head is not None else layer)
+        kind = parts[0] if len(parts) == 3 else ""
+        try:
+            held = self.trace["pattern", int(parts[-2]), kind][int(parts[-1])]
+        except (HeadlightError, IndexError, ValueError):
+            raise HeadlightError(
+                f"There is no head {'.'.join(parts)}; this is {self.trace!r}."
+            ) from None
+        sides = [self.tokens, self.trace.target_tokens or self.tokens]
+        query = sides[0] if kind == "encoder" else sides[1]
+        key = sides[0] if kind == "cross" else query
+        title = f"Head {'.'.join(parts)}"
+        return NamedArray(np.asarray(held), title, query, key)
+
+    def head(self, layer: Any, head: Any = None) -> Head:
+        """A head of this run: head(1, 2), head("1.2") or head(("cross", 1, 2))."""
+        return Head(self, placed_head(head, layer) if head is not None else layer)
+
+    def heads(self, **options: Any) -> HeadTable:
+        """The statistics of every head, with the options of headlight.heads."""
+        from . import heads
+
+        return heads(self.source, **options)
+
+    def figure(self, view: str | None = None, **options: Any) -> Figure:
+        """A view of this run, with the options of headlight.figure."""
+        return figure(self.source, view=view, **options)
+
+    def lens(self, **options: Any) -> Figure:
+        """What each layer predicts; `.numbers()` are its arrays."""
+        return self.figure("lens", **options)
+
+    def attribute(self, **options: Any) -> Attribution:
+        """How much each token counts, with the options of headlight.attribute."""
+        return attribute(self.source, **options)
+
+    def patch(self, corrupted: str | None = None, **options: Any) -> PatchMap:
+        """Patch this run's activations into that of another text, with the options of
+        headlight.patch."""
+        tokenizer, text, inputs = self._asked
+        if self._changes or inputs or not isinstance(text, str):
+            raise HeadlightError(
+                "Patching takes the activations of a text without changes; give headlight.run the "
+                "text alone."
+            )
+        return patch(self._model, tokenizer, clean=text, corrupted=corrupted, **options)
+
+    def compare(self, other: Run, **options: Any) -> Comparison:
+        """How far apart the patterns of two runs are."""
+        if not isinstance(other, Run):
+            raise HeadlightError("A run is compared with another; give run.compare(other).")
+        return compare(self.trace, model_b=other.trace, **options)
+
+    def changed(self, *changes: str, **options: Any) -> Run:
+        """The run with changes: changed("mask:5>3@1.2", "ablate:2.0"), ablate=["1.2"],
+        mask="window:4"."""
+        given = {**options, "change": [*listed(options.get("change")), *changes] or None}
+        both = dict(self._changes)
+        for name, one in checked(given).items():
+            if name in both and name not in LISTED:
+                raise HeadlightError(f"The run has another {name}= already; leave one of them out.")
+            both[name] = [*listed(both.get(name)), *listed(one)] if name in LISTED else one
+        if not both:
+            raise HeadlightError('There is no change; give one, changed("mask:5>3@1.2").')
+        tokenizer, text, inputs = self._asked
+        return Run(self._model, tokenizer, text, inputs, both)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the trace, to open it by headlight.run(path)."""
+        return self.trace.save(path)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        changed = ", ".join(f"{name}={one!r}" for name, one in self._changes.items())
+        return f"<headlight.Run of {self.trace!r}{f' with {changed}' if changed else ''}>"
+
+
+def listed(value: Any) -> list[Any]:
+    """One change or several as a list."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, set)) else [value]
+
+
+def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes that are given; others have no place here."""
+    if unknown := [name for name in options if name not in CHANGES]:
+        raise HeadlightError(
+            f"{unknown[0]}= is no change of a run; there are {', '.join(CHANGES)}. What is drawn "
+            "or computed of a run takes its own options, run.figure for example."
+        )
+    return {name: one for name, one in options.items() if one is not None}

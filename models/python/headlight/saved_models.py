@@ -1,0 +1,92 @@
+"""Save a transformers model in memory to a temporary folder, for what the program computes of
+weights."""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+from typing import Any
+
+from .errors import HeadlightError
+from .nnsight_models import unwrapped
+from .temporary import remove, temporary_path
+
+LARGEST = 8e9  # bytes of weights
+State = tuple[object, ...]
+
+
+class SavedFolder:
+    """A folder that lives as long as something names it."""
+
+    def __init__(self, name: str) -> None:
+        self.path = temporary_path().with_name(name)
+        weakref.finalize(self, remove, self.path)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+
+_saved: weakref.WeakKeyDictionary[Any, tuple[State, SavedFolder]] = weakref.WeakKeyDictionary()
+
+
+def saved_folder(model: Any, tokenizer: Any = None) -> SavedFolder:
+    """The folder of a model's weights as they are now, written again after they changed."""
+    model, tokenizer = unwrapped(model, tokenizer)
+    model = getattr(model, "_orig_mod", model)  # the module inside torch.compile
+    _check(model)
+    state = _state_of(model, tokenizer)
+    if (held := _saved.get(model)) is not None and held[0] == state:
+        return held[1]
+    _saved.pop(model, None)
+    name = Path(str(getattr(model.config, "_name_or_path", "") or type(model).__name__)).name
+    folder = SavedFolder(name)
+    try:
+        model.save_pretrained(folder.path)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(folder.path)
+    except (OSError, AttributeError) as problem:
+        raise HeadlightError(
+            f"The model cannot be saved for the program, which reads weights from files "
+            f"({problem}); free room in TMPDIR, or give a model's folder."
+        ) from None
+    _saved[model] = (state, folder)
+    return folder
+
+
+def _state_of(model: Any, tokenizer: Any) -> State:
+    """What differs after an optimizer's step, a changed setting or with another tokenizer."""
+    weights = [*model.named_parameters(), *model.named_buffers()]
+    held = tuple((name, weight.data_ptr(), weight._version) for name, weight in weights)
+    return model.config.to_json_string(use_diff=False), id(tokenizer), held
+
+
+def _check(model: Any) -> None:
+    """Raise where the saved weights alone would compute something else than the model does."""
+    if not hasattr(model, "save_pretrained") or not hasattr(model, "config"):
+        raise _refused(f"a {type(model).__name__} has no save_pretrained")
+    if not type(model).__module__.startswith("transformers."):
+        raise _refused(f"{type(model).__name__} is not a class of transformers")
+    if getattr(model, "_hf_peft_config_loaded", False):
+        raise _refused("it has adapters that are not merged")
+    for name, module in model.named_modules():
+        replaced = "forward" in vars(module) and not hasattr(module, "_hf_hook")
+        hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+        if replaced or not all(_only_reads(hook) for hook in hooks):
+            raise _refused(f"{name or 'it'} has a hook, or a forward of its own")
+    bytes_held = sum(weight.nbytes for weight in model.parameters())
+    if bytes_held > LARGEST:
+        raise _refused(
+            f"it has {bytes_held / 1e9:.0f} GB of weights, more than {LARGEST / 1e9:.0f}"
+        )
+
+
+def _only_reads(hook: Any) -> bool:
+    """Whether it is one that transformers keeps to hand out what passes, which changes nothing."""
+    return str(getattr(hook, "__module__", "")).startswith("transformers.")
+
+
+def _refused(why: str) -> HeadlightError:
+    return HeadlightError(
+        f"This needs the model's weights as files, and {why}; save what it computes by "
+        'model.save_pretrained("folder"), the tokenizer too, and give "folder".'
+    )

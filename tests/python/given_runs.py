@@ -1,0 +1,129 @@
+"""A run, its changes, and models in memory where weights are needed."""
+
+import logging
+from functools import cache
+from pathlib import Path
+
+import headlight
+import numpy as np
+from given_arrays import sentence_of
+
+STORIES = Path(__file__).resolve().parents[2] / "models/stories"
+TEXT = "Lily had a red ball. Lily had"
+CLEAN, CORRUPTED = "Lily saw a cat", "Lily saw a dog"
+
+
+@cache
+def in_memory():
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    options = {"attn_implementation": "eager", "dtype": torch.float32}
+    model = AutoModelForCausalLM.from_pretrained(STORIES, **options)
+    return model, AutoTokenizer.from_pretrained(STORIES)
+
+
+def says(part, call):
+    said = sentence_of(call)
+    assert part in said, said
+
+
+def near(a, b, within=1e-4):
+    assert np.allclose(a, b, atol=within), np.abs(np.asarray(a) - np.asarray(b)).max()
+
+
+def a_run_holds_what_transformers_computes():
+    model, tokenizer = in_memory()
+    read = tokenizer(TEXT, return_tensors="pt")
+    expected = model(**read, output_attentions=True, output_hidden_states=True)
+    for asked in ((model, tokenizer, TEXT), (STORIES, TEXT), ("stories", TEXT)):
+        run = headlight.run(*asked)
+        near(run.pattern(1, 2), expected.attentions[1][0, 2].detach())
+        near(run.pattern("1.2"), run.head((1, 2)).pattern)
+        near(run.logits, expected.logits[0].detach(), 2e-3)
+        near(run["blocks.1.hook_resid_post"], expected.hidden_states[2][0].detach(), 2e-3)
+        assert run["q", 0].shape == (len(run.tokens), 8, 32)
+        assert run.figure(head=(1, 2)).svg.startswith("<?xml")
+        assert "lens" in repr(run.lens())
+
+
+def a_change_is_that_of_the_program():
+    own = headlight.trace("stories", text=TEXT, change=["mask:5>3@1.2"])
+    for asked in ((*in_memory(), TEXT), ("stories", TEXT)):
+        run = headlight.run(*asked)
+        with run.changed("mask:5>3@1.2") as other:
+            assert other.pattern(1, 2)[5, 3] == 0 < run.pattern(1, 2)[5, 3]
+            near(other.logits, own["logits"], 1e-3)
+            assert run.compare(other).distance[1, 2] > 0
+        both = other.changed(ablate=["2.0"])
+        near(both.logits, headlight.run(*asked, change=["mask:5>3@1.2"], ablate=["2.0"]).logits)
+        assert np.abs(both.logits - other.logits).max() > 1e-3
+
+
+def a_model_in_memory_is_as_its_folder():
+    memory, folder = (in_memory(), TEXT), (("stories",), TEXT)
+    for ask in (
+        lambda held, text: headlight.attribute(*held, text=text, metric="log p ball").scores,
+        lambda held, text: headlight.patch(*held, clean=CLEAN, corrupted=CORRUPTED).values,
+        lambda held, text: headlight.compare(*held, text=text, ablate="1.2").distance,
+        lambda held, text: headlight.trace(*held, text=text, capture="logits")["logits"],
+        lambda held, text: headlight.heads(*held, random_repeat=8)["induction"],
+        lambda held, text: headlight.corpus(
+            [text], model=held[0], tokenizer=held[1] if len(held) > 1 else None
+        )["entropy"],
+    ):
+        near(ask(*memory), ask(*folder), 2e-3)
+
+
+def what_the_weights_alone_would_not_compute_is_refused():
+    model, tokenizer = in_memory()
+    layer = model.transformer.h[0]
+    ask = lambda: headlight.attribute(model, tokenizer, TEXT, metric="log p ball").scores
+    before = ask()
+    hook = layer.register_forward_hook(lambda *_: None)
+    try:
+        says("hook", ask)
+    finally:
+        hook.remove()
+    weight = layer.mlp.c_proj.weight.data
+    held = weight.clone()
+    try:
+        layer.mlp.c_proj.weight.detach().zero_()
+        assert np.abs(ask() - before).max() > 1e-3
+    finally:
+        layer.mlp.c_proj.weight.detach().copy_(held)
+    near(ask(), before)
+
+
+def what_no_run_can_is_said():
+    run = headlight.run("stories", TEXT)
+    says("counted from 0", lambda: run.pattern(1))
+    says("There is no head 9.9", lambda: run.pattern(9, 9))
+    says("is no change", lambda: run.changed(view="head"))
+    says("There is no change", run.changed)
+    says("run.compare(other)", lambda: run.compare("stories"))
+    says("without changes", lambda: run.changed(ablate="1.2").patch("Lily"))
+    says("recording", lambda: headlight.run(run.trace, ablate="1.2"))
+
+
+def a_time_limit_ends_the_program():
+    with headlight.timeout(0.001):
+        says("headlight.timeout", lambda: headlight.heads("stories", text=TEXT))
+    headlight.heads("stories", text=TEXT)
+    says("above 0", lambda: headlight.timeout(0).__enter__())
+
+
+def calls_are_logged():
+    said = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())
+    log = logging.getLogger("headlight")
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        headlight.heads("stories", text=TEXT)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+    assert any("heads" in line and TEXT in line for line in said), said
