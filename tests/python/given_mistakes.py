@@ -255,7 +255,7 @@ def a_workspace_opens_in_the_window():
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "ws.headlight.json"
         saved.write_text("{}")
-        with mock.patch.object(sys.modules["headlight"], "open_window") as opened:
+        with mock.patch.object(sys.modules["headlight.showing"], "open_window") as opened:
             headlight.show(saved)
             assert opened.call_args[0][0].arguments == [str(saved)]
 

@@ -66,12 +66,10 @@ def sized(options: Mapping[str, Any]) -> dict[str, Any]:
         return out
     if beside := [name for name in ON_PAPER if out.get(name) is not None]:
         raise HeadlightError(f"figsize= and {beside[0]}= both give a size; leave one of them out.")
-    try:
-        wide, high = (float(side) * INCH for side in size)
-    except (TypeError, ValueError):
-        raise HeadlightError(
-            "figsize= is the width and the height in inches: figsize=(3.3, 2.5)."
-        ) from None
+    sides = list(size) if isinstance(size, (tuple, list)) else []
+    if len(sides) != 2 or not all(isinstance(side, (int, float)) and 0 < side for side in sides):
+        raise HeadlightError("figsize= is the width and the height in inches: figsize=(3.3, 2.5).")
+    wide, high = (float(side) * INCH for side in sides)
     return {**out, "width_mm": wide, "height_mm": high}
 
 
