@@ -2,16 +2,16 @@
 # Builds assets/live/engine.wasm.deflate: the engine of pages in which the reader types. The result is kept in the
 # repository, so that ./run needs no compiler for WebAssembly. Run it after a change of core/ that changes numbers.
 #
-#   live/build.sh [FOLDER [FILE]]   FOLDER keeps downloads and objects (default: build/live), FILE is written
+#   assets/live/engine/build.sh [FOLDER [FILE]]   FOLDER keeps downloads and objects (default: build/live), FILE is written
 #
 # Needs of Debian 12: emscripten cmake ninja-build libeigen3-dev nlohmann-json3-dev curl python3.
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../../.." && pwd)
 folder=${1:-$root/build/live}
 out=${2:-$root/assets/live/engine.wasm.deflate}
-pool=https://deb.debian.org/debian/pool/main
+pool=${HEADLIGHT_DEBIAN:-http://deb.debian.org/debian}/pool/main  # the sources are checked by their hashes
 for tool in emcc cmake ninja curl python3; do
-    command -v "$tool" >/dev/null || { echo "live/build.sh needs $tool: apt-get install emscripten cmake ninja-build curl python3" >&2; exit 77; }
+    command -v "$tool" >/dev/null || { echo "build.sh needs $tool: apt-get install emscripten cmake ninja-build curl python3" >&2; exit 77; }
 done
 
 # Debian's packages of these are built for this processor alone, so their sources are.
@@ -30,7 +30,7 @@ ln -sfn /usr/include/eigen3/Eigen "$folder/include/Eigen"
 ln -sfn /usr/include/nlohmann "$folder/include/nlohmann"
 
 export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"  # Debian's modules of emscripten, whichever node runs them
-cmake -G Ninja -S "$root/live" -B "$folder/objects" -DCMAKE_BUILD_TYPE=MinSizeRel -DLIVE_DEPENDENCIES="$folder" \
+cmake -G Ninja -S "$root/assets/live/engine" -B "$folder/objects" -DCMAKE_BUILD_TYPE=MinSizeRel -DLIVE_DEPENDENCIES="$folder" \
     -DCMAKE_TOOLCHAIN_FILE=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake -Wno-dev >"$folder/cmake.log"
 ninja -C "$folder/objects" live >"$folder/ninja.log" || { grep -m 20 'error' "$folder/ninja.log" >&2; exit 1; }
 python3 - "$folder/objects/live.wasm" "$out" <<'END'
