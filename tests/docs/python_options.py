@@ -25,6 +25,9 @@ FUNCTIONS = {
         ["heads", "explain", "attribute", "patch"],
         "corpus strongest metric prompts pairs",
     ),
+    "generate": (["generate"], "ids_out"),
+    "circuits": (["circuits"], "head composition"),
+    "learn": (["learn"], "station list head format"),
     "patch": (["patch"], f"clean corrupted what head metric seed {OF_PROMPTS}"),
 }
 # Options that the package says itself.

@@ -75,6 +75,21 @@ def a_model_in_memory_is_as_its_folder():
         near(ask(*memory), ask(*folder), 2e-3)
 
 
+def other_verbs_take_a_model_in_memory():
+    memory = in_memory()
+    for ask in (
+        lambda *held: headlight.generate(*held, text=TEXT, only_tokens=4).ids,
+        lambda *held: headlight.generate(*held, text=TEXT, only_tokens=4).p,
+        lambda *held: headlight.circuits(*held)["copying"],
+        lambda *held: headlight.circuits(*held, head=(1, 2))["copying"],
+        lambda *held: headlight.info(*held)["parameters"],
+        lambda *held: headlight.learn("scale", *held, text=TEXT)["query"],
+    ):
+        near(ask(*memory), ask("stories"), 2e-3)
+    assert len(headlight.generate("stories", text=TEXT, only_tokens=4).records()) == 4
+    says("no station", lambda: headlight.learn("no station"))
+
+
 def what_the_weights_alone_would_not_compute_is_refused():
     model, tokenizer = in_memory()
     layer = model.transformer.h[0]

@@ -38,6 +38,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .asking import Circuits, Generation, circuits, fetch, generate, info, learn
 from .averaging import Averages, average
 from .comparing import compare
 from .engine import Live, live
@@ -71,9 +72,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Attribution",
     "Averages",
+    "Circuits",
     "Comparison",
     "Corpus",
     "Figure",
+    "Generation",
     "Head",
     "HeadTable",
     "HeadlightError",
@@ -87,10 +90,15 @@ __all__ = [
     "Window",
     "attribute",
     "average",
+    "circuits",
     "compare",
     "corpus",
+    "fetch",
     "figure",
+    "generate",
     "heads",
+    "info",
+    "learn",
     "live",
     "panel",
     "patch",

@@ -15,9 +15,9 @@ NUMBERS = tuple(
 )
 SWITCHES = tuple(
     """
-    all_heads as_lines axis_titles check_frames color_bar drop_sink each estimate graph grid_lines
-    hard hints join_words labels methods numbered one_text report_texts sink_apart strengths sums
-    transparent values
+    all_heads as_lines axis_titles check_frames color_bar composition drop_sink each estimate graph
+    grid_lines hard hints ids_out join_words labels list methods numbered one_text report_texts
+    sink_apart strengths sums transparent values
 """.split()
 )
 # Switches that the command line spells --no-…
@@ -35,7 +35,7 @@ EITHER = tuple(
 # Options of which each value is given by itself.
 REPEATED = tuple(
     """
-    ablate capture change
+    ablate capture change set
 """.split()
 )
 # Options whose values are words.
@@ -43,7 +43,7 @@ OF_WORDS = tuple(
     """
     align animate averaged baseline beside chat_measure chat_template chat_thinking colormap
     contrast corpus_show format influence marks method open_menu origins over part parts probes
-    queries show sort steps theme turn_labels view what
+    queries show sort station steps theme turn_labels view what
 """.split()
 )
 # Options that change a picture and not its numbers.
@@ -535,6 +535,71 @@ class AverageOptions(Recorded, total=False):
         "v",
         "pattern",
     ]
+
+
+class GenerateOptions(Recorded, total=False):
+    """Options of `headlight.generate`."""
+
+    ablate: Any
+    adapter: Any
+    beams: int
+    change: Any
+    chat: Any
+    ids: Any
+    image: Any
+    length_penalty: float
+    mask: Any
+    pair: Any
+    seed: int
+    target: Any
+    target_ids: Any
+    temperature: float
+    temperature_attn: Any
+    text_file: Any
+    threads: int
+    token_types: Any
+    only_tokens: int
+    top_k: int
+    top_p: float
+
+
+class CircuitsOptions(Recorded, total=False):
+    """Options of `headlight.circuits`."""
+
+    adapter: Any
+    pairs: int
+    threads: int
+    only_tokens: int
+
+
+class LearnOptions(Recorded, total=False):
+    """Options of `headlight.learn`."""
+
+    ablate: Any
+    adapter: Any
+    caption: Any
+    change: Any
+    chat: Any
+    colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
+    dpi: float
+    font_pt: float
+    ids: Any
+    image: Any
+    layer: Any
+    mask: Any
+    pair: Any
+    query: int
+    set: Any
+    target: Any
+    target_ids: Any
+    temperature_attn: Any
+    text_file: Any
+    threads: int
+    title: Any
+    token_types: Any
+    transparent: bool
+    width_mm: float
+    width_px: float
 
 
 class PatchOptions(Recorded, total=False):
