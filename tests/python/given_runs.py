@@ -1,6 +1,9 @@
 """A run, its changes, and models in memory where weights are needed."""
 
 import logging
+import os
+import re
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -8,7 +11,8 @@ import headlight
 import numpy as np
 from given_arrays import sentence_of
 
-STORIES = Path(__file__).resolve().parents[2] / "models/stories"
+ROOT = Path(__file__).resolve().parents[2]
+STORIES = ROOT / "models/stories"
 TEXT = "Lily had a red ball. Lily had"
 CLEAN, CORRUPTED = "Lily saw a cat", "Lily saw a dog"
 
@@ -119,6 +123,23 @@ def what_no_run_can_is_said():
     says("run.compare(other)", lambda: run.compare("stories"))
     says("without changes", lambda: run.changed(ablate="1.2").patch("Lily"))
     says("recording", lambda: headlight.run(run.trace, ablate="1.2"))
+
+
+def the_research_tasks_run():
+    page = (ROOT / "docs/python/research.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len(blocks) == 5
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for block in blocks:
+                assert len(block.strip().splitlines()) <= 15, block
+                exec(compile(block, "research.md", "exec"), {})
+            assert Path("panel.pdf").read_bytes().startswith(b"%PDF")
+            assert b"<svg" in Path("induction.svg").read_bytes()
+        finally:
+            os.chdir(before)
 
 
 def a_time_limit_ends_the_program():
