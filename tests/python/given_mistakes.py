@@ -308,12 +308,8 @@ def what_was_read_of_a_corpus_is_no_corpus_and_a_recording_takes_no_changes():
         assert "not its texts" in sentence_of(lambda: headlight.corpus(str(dossier)))
         latin.write_bytes(b"The cat\ncaf\xe9 au lait\n")
         assert "UTF-8" in sentence_of(lambda: headlight.corpus(str(latin)))
-    model = gpt2(1)
-    assert "ablate=" in sentence_of(
-        lambda: headlight.trace(
-            model, inputs={"input_ids": torch.tensor([[5, 9, 7]])}, ablate="0.1"
-        )
-    )
+    recorded = headlight.trace(gpt2(1), inputs={"input_ids": torch.tensor([[5, 9, 7]])})
+    assert "recording" in sentence_of(lambda: headlight.trace(recorded, ablate="0.1"))
 
 
 def sentences_keep_what_a_terminal_takes():
