@@ -30,6 +30,7 @@ constexpr Verb kVerbs[] = {
      "-o steps.svg\n"
      "headlight render --text 'The cat sat on the mat.' --view head --head 1.1 -o weights.csv\n"
      "headlight render --text 'The cat sat.' --view head --all-heads -o head.svg\n"
+     "headlight render --text 'The cat sat.' --panel '0.1,1.2;2.3,3.0' --width-mm 178 -o panel.pdf\n"
      "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --head 1.2 "
      "-o compare.pdf",
      declare_render},

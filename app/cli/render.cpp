@@ -109,6 +109,7 @@ Status render(RenderOptions& o) {
     FigureOptions& f = o.figure;
     TRY_STATUS(read_style(o, f));
     o.output = with_format(o.output, o.format);
+    if (o.given.count("panel") && !o.given.count("view")) o.view = "head";
     TRY_STATUS(check_heard(o));
     if (!o.input.text_file.empty()) {
         TRY(const std::string text, read_text(o.input.text_file));
@@ -147,6 +148,14 @@ void add_output_options(CLI::App& app, RenderOptions& o) {
     app.add_flag("--one-text", o.one_text, "read --text-file as one text, not one per line")
         ->needs(app.get_option("--text-file"));
     app.add_flag("--all-heads", o.all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
+    auto* panel =
+        app.add_option("--panel", o.panel,
+                       "--view head: several heads in one figure, under letters, with one color bar: "
+                       "'1.2,3.0;0.1,2.2' in rows")
+            ->type_name("L.H,…");
+    app.add_option("--columns", o.columns, "with --panel of one row: break it into rows of so many heads")
+        ->check(within(1, 100))
+        ->needs(panel);
     add_format_options(app, o.format, o.output,
                        " of the view, or .html for an interactive page of the view, beside every head of "
                        "the run; '-': standard output. With --text-file of several lines, one file per "

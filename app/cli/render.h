@@ -22,6 +22,8 @@ struct RenderOptions {
     bool all_heads = false, numbered = false, one_text = false;
     std::optional<std::string> mean, max;  // the heads: layer, all, 1.2,3.0
     std::string shown_heads;               // of a graph and of lines; "": all
+    std::string panel;                     // heads of a panel, rows separated by ;
+    int columns = 0;                       // of a panel whose heads are given in one row
     std::string architecture;              // of a model's diagram: "gpt-3", a config.json
     std::string animate;                   // "layers", "tokens"
     int generate = 0;                      // number of tokens to add in the animation

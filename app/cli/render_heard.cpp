@@ -42,6 +42,7 @@ std::span<const HeardRow> heard_rows() {
         {"mean", "head,text,alignment,picture"},
         {"max", "head,text,picture"},
         {"heads", "lines,graph"},
+        {"panel,columns", "head", ""},
         {"architecture", "model"},
         {"size,width-mm,width-px,dpi,font-pt,title,caption,transparent", "*", ""},
         {"height-mm,height-px,methods", "*-learn", ""},
@@ -104,6 +105,8 @@ constexpr const char* kOneHead = "one head, not with --mean or --max";
 constexpr BesideRow kBeside[] = {
     {"dpi", "*", [](const Asked& o) { return o.output.ends_with(".png"); }, "a .png"},
     {"head,all-heads", "head,text,alignment,picture", of_one_head, kOneHead},
+    {"layer,head,all-heads,mean,max,caption,methods,height-mm,height-px", "head",
+     [](const Asked& o) { return !o.given.count("panel"); }, "one head, not with --panel"},
     {"mean", "alignment", of_heads_of_layer, "the layer's heads alone in --view alignment"},
     {"layer", "head,text,picture", of_heads_of_layer, "one head, or the heads of a layer"},
     {"head,all-heads", "lines", [](const Asked& o) { return o.shown_heads.empty(); },

@@ -9,6 +9,7 @@
 #include "base/quoted.h"
 #include "cli/render.h"
 #include "figure/file_formats.h"
+#include "figure/panel.h"
 #include "parts/layer_heads.h"
 #include "trace/trace_file.h"
 #include "views/align/align.h"
@@ -287,6 +288,10 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
 
 Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const Trace>& trace,
                            ThreadPool& pool) {
+    if (o.given.count("panel")) {
+        TRY(const PanelRows rows, parse_panel(trace->config(), o.panel, o.columns));
+        return panel_figure(trace, rows, o.figure, pool);
+    }
     TRY(const ViewPage page, view_page(o, trace, pool));
     return draw_figure(page, pool);
 }

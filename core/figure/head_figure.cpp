@@ -11,6 +11,7 @@
 #include "figure/color_bar.h"
 #include "figure/figure.h"
 #include "figure/methods.h"
+#include "figure/panel.h"
 #include "trace/large_pattern.h"
 
 namespace headlight {
@@ -242,6 +243,17 @@ std::string fully_masked_note(const Trace& trace, int block, int head) {
 }
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
+    return head_on_scale(std::move(trace), o, nullptr);
+}
+
+Result<Shades> shades_of_head(const Trace& trace, const FigureOptions& o) {
+    TRY(const ChosenAxes axes, choose_axes(trace, o));
+    const Matrix weights = chosen_weights(weights_of(trace, o), axes, o);
+    return shades_of(o.contrast, weights, trace.is_mixing(o.block));
+}
+
+Result<Drawing> head_on_scale(std::shared_ptr<const Trace> trace, const FigureOptions& o,
+                              const Shades* scale) {
     if (o.values && o.marks == Marks::dots)
         return Error{
             "Values are written into squares, and beside marks that are dots they cannot be read; leave "
@@ -253,7 +265,7 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
     Labels labels{short_labels(axes.queries.labels), short_labels(axes.keys.labels)};
     if (shows_sink(*trace, o)) add_sink(*trace, o, axes, weights, labels.across);
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
-    const Shades shades = shades_of(o.contrast, weights, trace->is_mixing(o.block));
+    const Shades shades = scale ? *scale : shades_of(o.contrast, weights, trace->is_mixing(o.block));
     const Layout one = arrange(o, labels);
     const auto caption = lines_under(*trace, o, shades, one.width - one.left - kMargin);
     const Layout l = caption.size() == 1 ? one : arrange(o, labels, caption.size());

@@ -355,3 +355,23 @@ def styles_and_presets():
             "--caption",
             "A caption.",
         )
+
+
+def heads_stand_in_a_panel():
+    """Rows of heads, as ; or --columns break them, with one color bar."""
+    text = ("--text", "Lily had a red ball. Lily had a")
+    for out in ("panel.svg", "panel.pdf", "panel.png"):
+        run("render --panel 0.1,1.2;2.3,3.0 --width-mm 178 -o", FOLDER / out, *text)
+        assert (FOLDER / out).stat().st_size > 5000
+    broken = FOLDER / "broken.svg"
+    run("render --panel 0.1,1.2,2.3,3.0 --columns 2 --width-mm 178 -o", broken, *text)
+    assert broken.read_bytes() == (FOLDER / "panel.svg").read_bytes()
+    one = FOLDER / "one.svg"
+    run("render --panel 0.1 --width-mm 178 --no-color-bar -o", one, *text)
+    assert one.read_bytes() != broken.read_bytes()
+    refused("one head, not with --panel", "render --panel 0.1 --head 1.2 -o x.svg", *text)
+    refused("There is no head", "render --panel 0.1,9.9 -o x.svg", *text)
+    refused("names no head", "render --panel 0.1;; -o x.svg", *text)
+    refused("several", "render --panel 0.1;1.2 --columns 2 -o x.svg", *text)
+    refused("as high as its rows", "render --panel 0.1 --size 300x300 -o x.svg", *text)
+    refused("--panel", "render --panel 0.1 -o x.csv", *text)

@@ -25,6 +25,8 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--change": ["temperature:0.3"],
     "--trace": ["t.safetensors"],
     "--metric": ["cat - dog"],
+    "--panel": ["0.0,1.1"],
+    "--columns": ["1"],
     "--animate": ["layers"],
     "--generate": ["2"],
     "--delay": ["100"],
@@ -150,6 +152,7 @@ INTEGRATED = ["--method", "integrated-gradients"]
 
 WITH = {  # the options that an option needs beside it to act
     ("patch", "--head"): ["--what", "head"],
+    ("head", "--columns"): ["--panel", "0.0,1.1"],
     ("graph", "--metric"): ["--origins", "relevance"],
     ("influence", "--baseline"): INTEGRATED,
     ("influence", "--points"): INTEGRATED,

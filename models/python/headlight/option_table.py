@@ -49,9 +49,10 @@ OF_WORDS = tuple(
 # Options that change a picture and not its numbers.
 OF_FIGURES = tuple(
     """
-    as_lines axis_titles caption chat_template chat_thinking color_bar colormap contrast corpus_show
-    dpi font_pt graph grid_lines hard height_mm height_px labels marks methods only_heads queries
-    scale share sink_apart size strongest title transparent turn_labels values width_mm width_px
+    as_lines axis_titles caption chat_template chat_thinking color_bar colormap columns contrast
+    corpus_show dpi font_pt graph grid_lines hard height_mm height_px labels marks methods
+    only_heads panel queries scale share sink_apart size strongest title transparent turn_labels
+    values width_mm width_px
 """.split()
 )
 
@@ -79,6 +80,7 @@ class FigureOptions(Recorded, total=False):
     chat_thinking: Literal["folded", "shown"]
     color_bar: bool
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
+    columns: int
     contrast: Literal["auto", "linear", "range", "root", "log", "p99", "row"]
     corpus: Any
     corpus_show: Literal["heads", "experts"]
@@ -122,6 +124,7 @@ class FigureOptions(Recorded, total=False):
     only_heads: Any
     origins: Literal["auto", "rollout", "flow", "contribution", "relevance"]
     pair: Any
+    panel: Any
     part: Literal[
         "embedding",
         "positions",
@@ -201,6 +204,7 @@ class ShowOptions(Recorded, total=False):
     check_frames: bool
     color_bar: bool
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
+    columns: int
     contrast: Literal["auto", "linear", "range", "root", "log", "p99", "row"]
     corpus: Any
     corpus_show: Literal["heads", "experts"]
@@ -251,6 +255,7 @@ class ShowOptions(Recorded, total=False):
     open_menu: Literal["models", "settings", "keys", "save", "palette"]
     origins: Literal["auto", "rollout", "flow", "contribution", "relevance"]
     pair: Any
+    panel: Any
     part: Literal[
         "embedding",
         "positions",
