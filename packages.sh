@@ -1,7 +1,7 @@
 # What Headlight needs from the system's package manager; read by ./run and ./test.
 BUILD_PACKAGES="g++ cmake ninja-build pkg-config libimgui-dev libstb-dev libglfw3-dev libx11-dev libepoxy-dev libeigen3-dev nlohmann-json3-dev libcairo2-dev libpango1.0-dev libfontconfig-dev libfreetype-dev libspng-dev libturbojpeg0-dev zlib1g-dev libonig-dev libutf8proc-dev libcli11-dev libcurl4-openssl-dev"
 RUN_PACKAGES="ca-certificates libgl1-mesa-dri libegl1 libgl1 fonts-inter fonts-jetbrains-mono"
-TEST_PACKAGES="doctest-dev libbenchmark-dev clang clang-format clang-tidy lld libclang-rt-14-dev xvfb xdotool x11-apps x11-utils x11-xkb-utils python3 python3-xlib poppler-utils librsvg2-bin chromium python3-venv time fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji dpkg-dev shared-mime-info libglib2.0-bin"
+TEST_PACKAGES="doctest-dev libbenchmark-dev clang clang-format clang-tidy lld libclang-rt-14-dev xvfb xdotool x11-apps x11-utils x11-xkb-utils python3 python3-xlib poppler-utils librsvg2-bin chromium firefox-esr python3-venv time fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji dpkg-dev shared-mime-info libglib2.0-bin"
 LONG_TEST_PACKAGES="ibus ibus-anthy dbus python3-gi gir1.2-ibus-1.0 debootstrap"  # ./test long: composing Japanese, a bare Debian
 # Python's, for ./test long: TransformerLens with what it imports, and no more of what it names; nnsight, which names nothing that would change the rest.
 TRANSFORMER_LENS="transformer-lens==4.3.0 accelerate beartype einops fancy_einsum jaxtyping wadler-lindig typeguard better-abc pandas python-dateutil six datasets pyarrow dill multiprocess xxhash psutil"

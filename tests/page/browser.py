@@ -35,7 +35,7 @@ class WebSocket:
         while len(self.rest) < count:
             more = self.socket.recv(1 << 16)
             if not more:
-                raise ConnectionError("Chromium closed the connection")
+                raise ConnectionError("the browser closed the connection")
             self.rest += more
         taken, self.rest = self.rest[:count], self.rest[count:]
         return taken
@@ -49,7 +49,10 @@ class WebSocket:
             head = struct.pack(">BBH", 0x81, 0x80 | 126, size)
         else:
             head = struct.pack(">BBQ", 0x81, 0x80 | 127, size)
-        self.socket.sendall(head + bytes(4) + data)  # masked by zeros: the text is no secret
+        mask = os.urandom(4)  # Firefox refuses the mask of zeros
+        masks = int.from_bytes((mask * (size // 4 + 1))[:size], "big")
+        data = (int.from_bytes(data, "big") ^ masks).to_bytes(size, "big")
+        self.socket.sendall(head + mask + data)
 
     def receive(self):
         """The next whole text."""
@@ -68,35 +71,48 @@ class WebSocket:
                     return text.decode()
 
 
+class Unable(Exception):
+    """What a check needs and this browser's protocol cannot do."""
+
+
 class Browser:
     """One Chromium with one page. Faults and requests of the page are collected."""
 
-    def __init__(self, width=1200, height=900, scale=1):
+    name = "Chromium"
+    files_told = 1  # how many requests it tells of when it opens a file
+
+    def __init__(self, width=1200, height=900, scale=1, flags=()):
         self.folder = tempfile.mkdtemp(prefix="headlight-page-")
+        self.count, self.faults, self.requests = 0, [], []
         self.process = subprocess.Popen(
-            [PROGRAM, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--remote-debugging-port=0",
-             f"--user-data-dir={self.folder}", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--hide-scrollbars", f"--window-size={width},{height}",
-             "about:blank"],
+            [*self.command(width, height), *flags, "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        self.port = self.wait_for_port()
+        self.connect()
+        self.resize(width, height, scale)
+
+    def command(self, width, height):
+        return [PROGRAM, "--headless=new", "--no-sandbox", "--disable-gpu",
+                "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-first-run",
+                "--disable-background-networking", "--disable-component-update",
+                "--hide-scrollbars", f"--window-size={width},{height}"]  # fmt: skip
+
+    def connect(self):
+        self.port = int(self.announced("DevToolsActivePort").split()[0])
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json") as answer:
             target = next(t for t in json.load(answer) if t["type"] == "page")
         self.web = WebSocket(self.port, target["webSocketDebuggerUrl"].split(str(self.port), 1)[1])
-        self.count, self.faults, self.requests = 0, [], []
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.ask(f"{domain}.enable")
-        self.resize(width, height, scale)
 
-    def wait_for_port(self):
-        path = Path(self.folder) / "DevToolsActivePort"
+    def announced(self, name):
+        """The file of its folder in which the browser says where it listens."""
+        path = Path(self.folder) / name
         for _ in range(600):
             if path.exists() and path.read_text().strip():
-                return int(path.read_text().split()[0])
+                return path.read_text()
             time.sleep(0.1)
-        raise TimeoutError("Chromium did not start")
+        raise TimeoutError(f"{self.name} did not start")
 
     def close(self):
         self.process.terminate()
@@ -132,11 +148,16 @@ class Browser:
                  deviceScaleFactor=scale, mobile=mobile)  # fmt: skip
         self.ask("Emulation.setTouchEmulationEnabled", enabled=mobile)
 
-    def open(self, path, wait=True):
-        """Open a file; the seconds until the page says that it is ready."""
+    def go(self, url):
+        self.ask("Page.navigate", url=url)
+
+    def open(self, path, wait=True, before=""):
+        """Open a file; the seconds until the page says that it is ready. The code `before` runs
+        before the page's own."""
         self.faults, self.requests = [], []
+        added = self.preload(before) if before else None
         start = time.monotonic()
-        self.ask("Page.navigate", url=Path(path).as_uri())
+        self.go(Path(path).as_uri())
         while wait and time.monotonic() - start < 60:
             if self.run(
                 "location.protocol === 'file:' && !!document.querySelector('[data-ready]')"
@@ -144,7 +165,31 @@ class Browser:
                 break
             time.sleep(0.01)
         self.frame()
-        return time.monotonic() - start
+        seconds = time.monotonic() - start
+        if added:
+            self.forget(added)
+        return seconds
+
+    def preload(self, code):
+        added = self.ask("Page.addScriptToEvaluateOnNewDocument", source=code)
+        return added["identifier"]
+
+    def forget(self, added):
+        self.ask("Page.removeScriptToEvaluateOnNewDocument", identifier=added)
+
+    def prefer(self, scheme):
+        """Say that the system is light or dark; "" stops that."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
+        self.ask("Emulation.setEmulatedMedia", features=features)
+        self.frame()
+
+    def save_in(self, folder):
+        """Downloads go there unasked."""
+        self.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
+    def printed(self):
+        """The page as a PDF."""
+        return base64.b64decode(self.ask("Page.printToPDF", printBackground=True)["data"])
 
     def run(self, code):
         """The value of an expression in the page; a promise is awaited."""
@@ -165,17 +210,17 @@ class Browser:
         image = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=full)
         Path(path).write_bytes(base64.b64decode(image["data"]))
 
-    def mouse(self, kind, x, y, **more):
-        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+    def mouse(self, x, y, kinds):
+        for kind in kinds:
+            pressed = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
 
     def move(self, x, y):
-        self.mouse("mouseMoved", x, y)
+        self.mouse(x, y, ["mouseMoved"])
         self.frame()
 
     def click(self, x, y):
-        self.mouse("mouseMoved", x, y)
-        for kind in ("mousePressed", "mouseReleased"):
-            self.mouse(kind, x, y, button="left", clickCount=1)
+        self.mouse(x, y, ["mouseMoved", "mousePressed", "mouseReleased"])
         self.frame()
 
     def touch(self, kind, points):

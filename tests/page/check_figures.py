@@ -9,7 +9,7 @@ import zlib
 
 from check_program import SENTENCE, rendered, written
 from make_page import PROGRAM
-from steps import FOLDER, check, count, edge, press, settle, show, text
+from steps import FOLDER, check, count, edge, nothing_leaves, press, settle, show, text
 
 READY = "document.documentElement.dataset.ready !== undefined"
 VIEWS = {
@@ -137,8 +137,8 @@ def a_figure_page_asks_for_nothing_and_fits_a_phone(browser):
         "document.querySelector('.sheet img') && document.querySelector('.sheet img').complete",
     )
     assert browser.run("document.documentElement.scrollWidth - innerWidth") <= 0
-    outside = [url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))]
-    assert not outside and not browser.faults, (outside, browser.faults)
+    nothing_leaves(browser)
+    assert not browser.faults, browser.faults
 
 
 def program(*words):

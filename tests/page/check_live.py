@@ -10,7 +10,7 @@ from array import array
 
 from check_program import PROGRAM, SENTENCE
 from make_page import ROOT
-from steps import FOLDER, check, count, press, settle, show, text
+from steps import FOLDER, check, count, nothing_leaves, press, settle, show, text
 
 LARGEST = 12_000_000
 GROUP = 64  # weights that share a scale (core/io/eight_bits.h)
@@ -49,10 +49,7 @@ def written(model, *arguments):
 def opened(browser, model="stories", **size):
     """Open a page, and wait until its model is open too."""
     browser.resize(**{"width": 1200, "height": 900, **size})
-    browser.ask("Page.enable")
-    added = browser.ask("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
-    browser.open(written(model))
-    browser.ask("Page.removeScriptToEvaluateOnNewDocument", **added)
+    browser.open(written(model), before=WATCH)
     settle(browser, "answers.some(a => a.context)")
     return browser
 
@@ -249,9 +246,7 @@ def hostile_text_stays_text_as_it_is_typed(browser):
 def nothing_leaves_a_page_that_computes(browser):
     opened(browser)
     typed(browser, "Nobody reads this.")
-    outside = [url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))]
-    assert not outside, outside
-    assert sum(url.startswith("file:") for url in browser.requests) == 1, browser.requests
+    nothing_leaves(browser)
     tried = "fetch('https://example.com/').then(() => 'sent', () => 'refused')"
     assert browser.run(tried) == "refused"
 

@@ -14,17 +14,12 @@ def themes_follow_button_and_system(browser):
     press(browser, "Dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     assert browser.run(ground) == "rgb(19, 22, 26)"
-    browser.ask(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}]
-    )
+    browser.prefer("dark")
     opened(browser, "auto")
     assert browser.run(ground) == "rgb(19, 22, 26)"
-    browser.ask(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}]
-    )
-    browser.frame()
+    browser.prefer("light")
     assert browser.run(ground) == "rgb(246, 247, 248)"
-    browser.ask("Emulation.setEmulatedMedia", features=[])
+    browser.prefer("")
 
 
 @check
@@ -68,7 +63,7 @@ def canvases_are_sharp(browser):
 
 @check
 def picture_is_a_png_of_the_page(browser):
-    browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(FOLDER))
+    browser.save_in(FOLDER)
     opened(browser, "stories")
     press(browser, "Picture")
     end = time.monotonic() + 30
@@ -118,7 +113,7 @@ def prints_the_map_from_the_dark_page(browser):
     """Prints to PDF: the map's colored cells must be in it, though the screen was dark."""
     opened(browser, "stories")
     time.sleep(1)  # until the thumbnails are filled
-    light = len(browser.ask("Page.printToPDF", printBackground=True)["data"])
+    light = len(browser.printed())
     press(browser, "Dark")
-    dark = len(browser.ask("Page.printToPDF", printBackground=True)["data"])
+    dark = len(browser.printed())
     assert abs(dark - light) < 0.1 * light, (light, dark)

@@ -69,6 +69,15 @@ def settle(browser, code, seconds=30):
         time.sleep(0.05)
 
 
+def nothing_leaves(browser):
+    """The page asked for nothing but itself and what it holds."""
+    own = ("file:", "data:", "blob:")
+    outside = [url for url in browser.requests if not url.startswith(own)]
+    assert not outside, outside
+    files = sum(url.startswith("file:") for url in browser.requests)
+    assert browser.requests and files == browser.files_told, browser.requests
+
+
 def wait_for_head(browser, name):
     settle(browser, f"document.getElementById('where').textContent.includes('{name}')")
     browser.frame()

@@ -1,20 +1,24 @@
-"""Open sample pages in Chromium, and check what they show, say and do.
+"""Open sample pages in Chromium or Firefox, and check what they show, say and do.
 
-test_page.py [WORD…] runs the checks whose names contain one of the words, or all.
+test_page.py [--firefox] [WORD…] runs the checks whose names contain one of the words, or all.
+test_page.py look_like --write writes the golden pictures anew.
 """
 
+import argparse
 import shutil
 import sys
 
+import browser
 import check_figures
+import check_golden
 import check_head
 import check_live
 import check_looks
 import check_program
 import check_views
 import check_whole
+import firefox
 import steps
-from browser import PROGRAM, Browser
 
 # Each adds its checks to steps.CHECKS.
 PARTS = (
@@ -24,31 +28,53 @@ PARTS = (
     check_head,
     check_views,
     check_looks,
+    check_golden,
     check_live,
 )
 
 
-def main(words):
-    if not PROGRAM:
-        print("skipped: Chromium is not installed")
-        return 77
-    browser, failed = Browser(), 0
-    chosen = [c for c in steps.CHECKS if not words or any(word in c.__name__ for word in words)]
+def tried(one, page):
+    """What one check comes to: ok, skip or FAIL."""
+    name = one.__name__.replace("_", " ")
     try:
-        for one in chosen:
-            name = one.__name__.replace("_", " ")
-            try:
-                one(browser)
-                print(f"ok   {name}", flush=True)
-            except Exception as error:  # a failure of one check must not hide the others
-                failed += 1
-                print(f"FAIL {name}: {type(error).__name__} {error}", flush=True)
+        one(page)
+    except browser.Unable as reason:
+        print(f"skip {name}: {reason}", flush=True)
+        return "skip"
+    except Exception as error:  # a failure of one check must not hide the others
+        print(f"FAIL {name}: {type(error).__name__} {error}", flush=True)
+        return "FAIL"
+    print(f"ok   {name}", flush=True)
+    return "ok"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--firefox", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("words", nargs="*")
+    given = parser.parse_args()
+    check_golden.WRITES.extend([True] * given.write)
+    kind, program = browser.Browser, browser.PROGRAM
+    if given.firefox:
+        kind, program = firefox.Firefox, firefox.PROGRAM
+    if not program:
+        print(f"skipped: {kind.name} is not installed")
+        return 77
+    chosen = [
+        one
+        for one in steps.CHECKS
+        if not given.words or any(word in one.__name__ for word in given.words)
+    ]
+    page = kind()
+    try:
+        results = [tried(one, page) for one in chosen]
     finally:
-        browser.close()
+        page.close()
         shutil.rmtree(steps.FOLDER, ignore_errors=True)
-    print(f"{len(chosen) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    print(f"{kind.name}: {results.count('ok')} passed, {results.count('FAIL')} failed")
+    return 1 if "FAIL" in results or "ok" not in results else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
