@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import browser
+import check_colors
 import check_figures
 import check_golden
 import check_head
@@ -29,6 +30,7 @@ PARTS = (
     check_views,
     check_looks,
     check_golden,
+    check_colors,
     check_live,
 )
 
