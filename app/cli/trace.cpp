@@ -4,6 +4,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/options.h"
+#include "cli/validators.h"
 #include "cli/verbs.h"
 #include "figure/file_formats.h"
 #include "trace/trace_file.h"
@@ -31,6 +32,7 @@ std::function<Status()> declare_trace(CLI::App& app) {
         InputOptions input;
         std::string output;
         std::vector<std::string> capture;
+        std::string dtype = "f32";
     };
     auto o = std::make_shared<Options>();
     add_input_options(app, o->input);
@@ -39,11 +41,16 @@ std::function<Status()> declare_trace(CLI::App& app) {
                    "write only tensors whose names match, '*hook_q' for example (repeatable)")
         ->expected(1)
         ->take_all();
+    app.add_option("--dtype", o->dtype,
+                   "how floats are stored: f32, or f16, half as large and to three digits")
+        ->check(one_of({"f32", "f16"}))
+        ->capture_default_str();
     return [o]() -> Status {
         TRY_STATUS(check_trace_name(o->output));
         ThreadPool pool(o->input.threads);
         TRY(const auto trace, run_input(o->input, pool));
-        return write_trace(o->output, *trace, o->capture, pool);
+        return write_trace(o->output, *trace, o->capture, pool,
+                           o->dtype == "f16" ? TraceFloats::f16 : TraceFloats::f32);
     };
 }
 

@@ -139,6 +139,15 @@ Result<Safetensors> open_safetensors(const std::filesystem::path& path) {
     return out;
 }
 
+namespace {
+
+/// Returns the bytes of a number of a type that is written: F32, F64, I64, F16.
+uint64_t bytes_of_dtype(std::string_view name) {
+    return name.ends_with("64") ? 8 : name.ends_with("16") ? 2 : 4;
+}
+
+}  // namespace
+
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
                          const std::map<std::string, std::string>& metadata,
                          const std::function<Status()>& last_word) {
@@ -146,8 +155,7 @@ Status write_safetensors(const std::filesystem::path& path, const std::vector<Te
     if (!metadata.empty()) header["__metadata__"] = metadata;
     uint64_t offset = 0;
     for (const auto& t : tensors) {
-        const uint64_t size =
-            static_cast<uint64_t>(element_count(t.shape)) * (t.dtype.ends_with("64") ? 8 : 4);
+        const uint64_t size = static_cast<uint64_t>(element_count(t.shape)) * bytes_of_dtype(t.dtype);
         header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, offset + size}}};
         offset += size;
     }

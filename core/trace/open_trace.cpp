@@ -1,7 +1,6 @@
 // Opens a trace file: recorded activations replace the forward pass.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/cast.h"
@@ -60,13 +59,14 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
     return out;
 }
 
-/// Returns the weights in the mapped file, or a copy if nothing keeps the bytes or they are not aligned.
+/// Returns the weights in the mapped file, or a copy if they are no float32, nothing keeps the bytes, or they
+/// are not aligned.
 RecordedPatterns place_patterns(const TraceReader& in, const StoredTensor& t, int queries, int keys) {
     const bool aligned = reinterpret_cast<uintptr_t>(t.bytes.data()) % alignof(float) == 0;
-    if (in.file.file && aligned)
+    if (in.file.file && aligned && std::string_view(t.dtype->name) == "F32")
         return {reinterpret_cast<const float*>(t.bytes.data()), queries, keys, in.file.file};
-    const auto copy = std::make_shared<std::vector<float>>(t.bytes.size() / sizeof(float));
-    if (!copy->empty()) std::memcpy(copy->data(), t.bytes.data(), t.bytes.size());
+    const auto copy = std::make_shared<std::vector<float>>(size_t(element_count(t.shape)));
+    if (!copy->empty()) t.dtype->decode(t.bytes.data(), std::ssize(*copy), copy->data());
     return {copy->data(), queries, keys, copy};
 }
 
@@ -75,7 +75,7 @@ Status take_patterns(const TraceReader& in, const std::string& tensor, int queri
                      AttentionRule& rule) {
     const StoredTensor* t = in.find(tensor);
     const std::vector<int64_t> shape{rule.heads, queries, keys};
-    if (!t || std::string_view(t->dtype->name) != "F32" || t->shape != shape)
+    if (!t || !t->dtype->holds_weights() || t->shape != shape)
         return in.error(t ? tensor + " has the shape " + shape_text(t->shape) + " where " +
                                 shape_text(shape) + " is expected; record the trace again."
                           : "it holds neither " + tensor +

@@ -282,14 +282,41 @@ bool glob_match(std::string_view glob, std::string_view name) {
     return g == glob.size();
 }
 
+namespace {
+
+/// Stores floats in sixteen bits. Throws a Failure at a number that they do not hold.
+TensorToWrite halved(TensorToWrite tensor) {
+    if (tensor.dtype != "F32") return tensor;
+    tensor.dtype = "F16";
+    tensor.write = [name = tensor.name, write = std::move(tensor.write)](const Sink& sink) {
+        std::vector<Eigen::half> out;
+        write([&](const void* data, size_t bytes) {
+            const auto* floats = static_cast<const float*>(data);
+            out.clear();
+            for (size_t i = 0; i < bytes / sizeof(float); ++i) {
+                out.emplace_back(floats[i]);
+                if (!(Eigen::numext::isfinite)(out.back()))
+                    throw Failure(Error{name + " holds " + decimals(double(floats[i]), 0) +
+                                        ", which is too large for f16; write the trace as f32."});
+            }
+            sink(out.data(), out.size() * sizeof(Eigen::half));
+        });
+    };
+    return tensor;
+}
+
+}  // namespace
+
 Status write_trace(const std::filesystem::path& path, const Trace& trace,
-                   const std::vector<std::string>& globs, ThreadPool& pool) {
+                   const std::vector<std::string>& globs, ThreadPool& pool, TraceFloats floats) {
     std::vector<TensorToWrite> chosen;
     TraceTensors tensors(trace, pool);
     for (TraceTensor& tensor : tensors.list()) {
         bool wanted = globs.empty() && tensor.usual;
         for (const auto& glob : globs) wanted = wanted || glob_match(glob, tensor.tensor.name);
-        if (wanted) chosen.push_back(std::move(tensor.tensor));
+        if (!wanted) continue;
+        chosen.push_back(floats == TraceFloats::f16 ? halved(std::move(tensor.tensor))
+                                                    : std::move(tensor.tensor));
     }
     if (chosen.empty())
         return Error{"No tensor matches --capture " + in_quotes(globs.front()) +

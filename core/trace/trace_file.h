@@ -11,10 +11,14 @@
 
 namespace headlight {
 
+/// Says how a trace file stores floats; half of the bytes cost three digits.
+enum class TraceFloats { f32, f16 };
+
 /// Writes the tensors whose names match one of the globs (`*` any text, `?` one character); by default ids,
 /// pattern, resid_pre, attn_out, resid_post, final norm, logits. Computes large tensors while writing them.
 Status write_trace(const std::filesystem::path& path, const Trace& trace,
-                   const std::vector<std::string>& globs, ThreadPool& pool);
+                   const std::vector<std::string>& globs, ThreadPool& pool,
+                   TraceFloats floats = TraceFloats::f32);
 
 /// Opens a trace without the model's weights: computes patterns from q and k if the file says how, else shows
 /// the recorded ones. Checks names, shapes and sizes; also reads files of models/capture_trace.py and of

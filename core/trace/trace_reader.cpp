@@ -125,13 +125,12 @@ Result<int64_t> TraceReader::count(const Json& object, const char* key, int max)
 Result<Matrix> TraceReader::matrix(const std::string& tensor, int64_t rows, int64_t columns) const {
     const StoredTensor* t = find(tensor);
     if (!t) return Matrix();
-    if (std::string_view(t->dtype->name) != "F32" || element_count(t->shape) != rows * columns ||
-        t->shape.empty() || t->shape[0] != rows)
+    if (!t->dtype->holds_weights() || element_count(t->shape) != rows * columns || t->shape.empty() ||
+        t->shape[0] != rows)
         return error(tensor + " has the shape " + shape_text(t->shape) + " where " + std::to_string(rows) +
-                     " rows of " + std::to_string(columns) +
-                     " float32 are expected; record the trace again.");
+                     " rows of " + std::to_string(columns) + " floats are expected; record the trace again.");
     Matrix out(rows, columns);
-    std::memcpy(out.data(), t->bytes.data(), t->bytes.size());
+    if (out.size() > 0) t->dtype->decode(t->bytes.data(), out.size(), out.data());
     if (!all_finite(out)) return error(tensor + " contains NaN or infinity; record the trace again.");
     return out;
 }

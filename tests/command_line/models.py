@@ -322,3 +322,19 @@ def info_needs_only_a_config():
     run("render --view steps --steps heads", "--text", "a b", "-o", folder / "heads.svg")
     assert len(tables["singular values"]["values"]) == 32, tables.keys()
     assert len(tables["W_Q"]["values"]) == 32, tables.keys()
+
+
+def a_trace_takes_half_of_the_bytes_on_request():
+    """Patterns of a half file are those of the whole one to three digits, of q and k alone too."""
+    text = ("--text", "Lily had a red ball. Tom had a blue")
+    for capture in ((), ("--capture", "*hook_[qk]", "--capture", "*hook_q", "--capture", "*hook_k")):
+        whole, half = FOLDER / "whole.safetensors", FOLDER / "half.safetensors"
+        run("trace -o", whole, *text, *capture)
+        run("trace --dtype f16 -o", half, *text, *capture)
+        assert half.stat().st_size < 0.6 * whole.stat().st_size
+        assert {t["dtype"] for t in header_of(half).values() if "dtype" in t} <= {"F16", "I64"}
+        rows = [run_json("heads --json --trace", file)["heads"] for file in (whole, half)]
+        for one, other in zip(*rows):
+            for name in ("entropy", "previous", "first", "self"):
+                assert abs(one[name] - other[name]) < 5e-3, (name, one, other)
+    refused("is not one of", "trace --dtype f8 -o", whole, *text, status=2)

@@ -133,6 +133,7 @@ OF_VERBS = {
     "--clean-ids": ["5,9"],
     "--corrupted-ids": ["5,8"],
     "--estimate": [],
+    "--dtype": ["f16"],
     "--capture": ["*hook_q"],
     "--station": ["scale"],
     "--model-b": [MODELS / "gpt2_bf16"],

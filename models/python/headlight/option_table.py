@@ -42,8 +42,8 @@ REPEATED = tuple(
 OF_WORDS = tuple(
     """
     align animate averaged baseline beside chat_measure chat_template chat_thinking colormap
-    contrast corpus_show format influence marks method open_menu origins over part parts probes
-    queries show sort station steps theme turn_labels view what
+    contrast corpus_show dtype format influence marks method open_menu origins over part parts
+    probes queries show sort station steps theme turn_labels view what
 """.split()
 )
 # Options that change a picture and not its numbers.
@@ -326,6 +326,7 @@ class TraceOptions(Recorded, total=False):
     capture: Any
     change: Any
     chat: Any
+    dtype: Literal["f32", "f16"]
     ids: Any
     image: Any
     mask: Any
