@@ -102,7 +102,7 @@ class Debian11:
         return " ".join(
             (
                 f"--sysroot={self.root} -B{usr} -L{usr} -L{lib} -static-libstdc++ -static-libgcc",
-                # The driver of g++ puts -lc last, where Oniguruma's regcomp comes before the C library's.
+                # g++ moves a plain -lc to the end, where Oniguruma's regcomp comes before it.
                 f"-Wl,--push-state,--no-as-needed,-lc,{self.older},-lpthread,-ldl,-lm,--pop-state",
                 "-Wl,--allow-shlib-undefined -Wl,--export-dynamic-symbol=Fc*",
                 f"-Wl,-rpath-link,{self.libraries}:{system}:{lib}",

