@@ -327,7 +327,10 @@ def info_needs_only_a_config():
 def a_trace_takes_half_of_the_bytes_on_request():
     """Patterns of a half file are those of the whole one to three digits, of q and k alone too."""
     text = ("--text", "Lily had a red ball. Tom had a blue")
-    for capture in ((), ("--capture", "*hook_[qk]", "--capture", "*hook_q", "--capture", "*hook_k")):
+    for capture in (
+        (),
+        ("--capture", "*hook_[qk]", "--capture", "*hook_q", "--capture", "*hook_k"),
+    ):
         whole, half = FOLDER / "whole.safetensors", FOLDER / "half.safetensors"
         run("trace -o", whole, *text, *capture)
         run("trace --dtype f16 -o", half, *text, *capture)
