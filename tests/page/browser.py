@@ -88,8 +88,12 @@ class Browser:
             [*self.command(width, height), *flags, "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        self.connect()
-        self.resize(width, height, scale)
+        try:
+            self.connect()
+            self.resize(width, height, scale)
+        except BaseException:  # else the process would outlive the test
+            self.close()
+            raise
 
     def command(self, width, height):
         return [PROGRAM, "--headless=new", "--no-sandbox", "--disable-gpu",
