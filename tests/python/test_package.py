@@ -25,6 +25,7 @@ import given_models
 import given_names
 import given_notebooks
 import given_panels
+import given_patching
 import given_processes
 import given_prompts
 import given_results
@@ -45,6 +46,7 @@ SUBJECTS = [
     given_architectures,
     given_wrappers,
     given_panels,
+    given_patching,
     given_processes,
     given_prompts,
     given_results,

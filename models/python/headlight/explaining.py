@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from .errors import HeadlightError
 from .head_names import head_parts
 from .measures import Attribution, PatchMap
+from .metrics import Metric, in_words
 from .option_kinds import names_what_is_near
 from .option_table import AttributeOptions, PatchOptions
+from .patching import WHAT, Pair, along_paths, opened, patched
 from .program import run, spelled
 from .recorded import READ, RECORDED
 from .results import drawn
@@ -17,6 +20,20 @@ from .sources import Source, open_source
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+What = Literal[
+    "resid_pre",
+    "resid_mid",
+    "attn_out",
+    "mlp_out",
+    "heads",
+    "heads-by-position",
+    "head",
+    "q",
+    "k",
+    "v",
+    "pattern",
+]
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -79,12 +96,17 @@ def patch(
     *,
     clean: str | None = None,
     corrupted: str | None = None,
-    what: str | None = None,
+    what: What | None = None,
     head: Any = None,
-    metric: str | None = None,
+    metric: str | Metric | None = None,
+    sender: Any = None,
+    receivers: Any = None,
+    part: Literal["q", "k", "v"] | None = None,
     **options: Unpack[PatchOptions],
 ) -> PatchMap:
-    """Patch the activations of one run into another, place by place.
+    """Patch the activations of one run into another, place by place, or along a path.
+
+    Over many pairs, with means and intervals: headlight.average(pairs, model, measure="patch").
 
     Parameters
     ----------
@@ -93,19 +115,28 @@ def patch(
     clean, corrupted : str, optional
         Texts of equally many tokens; instead of corrupted, noise="3-5" on tokens of the clean one.
     what : str, optional
-        "resid_pre" (by default), "attn_out", "mlp_out" or "heads".
+        "resid_pre" (by default), "resid_mid", "attn_out" or "mlp_out": of a layer, by position.
+        "heads" (z), "q", "k", "v" or "pattern": of a head, at all positions. "heads-by-position":
+        z of a head, by position.
     head : tuple or str, optional
         (layer, head): patch one head by position.
-    metric : str, optional
-        "log p ball" or "ball - car".
+    metric : str or function, optional
+        "log p ball" or "ball - car". Of a model in memory also a function that takes the logits,
+        a tensor float32 [position, vocabulary], and returns one number:
+        lambda logits: logits[-1, 5] - logits[-1, 7]. The model's own passes compute then.
+    sender, receivers, part : optional
+        Path patching as in Wang et al. 2022, of a model in memory. sender: the head, (layer,
+        head), whose z is that of the clean run; without one every head in turn. All other heads
+        are frozen to the corrupted run; MLPs are computed again. receivers: heads, [(9, 6),
+        (9, 9)], whose part, "q", "k" or "v", enters the corrupted run, or "logits", by default.
     **options
         Further options of the program.
 
     Returns
     -------
     PatchMap
-        `patch_map.values` is float32 [layer, position] or [layer, head]: the share of the clean
-        run's metric that returns.
+        `patch_map.values` is float32 [layer, position], [layer, head] or [layer, head, position],
+        as `.dims` says: the share of the clean run's metric that returns.
 
     Raises
     ------
@@ -116,7 +147,20 @@ def patch(
     --------
     >>> headlight.patch("stories", clean="Lily saw a cat", corrupted="Lily saw a dog").values
     """
-    if model is not None and not isinstance(model, (str, os.PathLike)):
+    in_memory = model is not None and not isinstance(model, (str, os.PathLike))
+    paths = sender is not None or receivers is not None
+    if part is not None and not paths:
+        raise HeadlightError("part= belongs to receivers=; give the heads that receive.")
+    if in_memory and (callable(metric) or paths):
+        pair = opened(model, tokenizer, clean, corrupted, metric, options)
+        return _by_own_passes(pair, what, head, (sender, receivers, part) if paths else None)
+    in_words(metric, "headlight.patch")
+    if paths:
+        raise HeadlightError(
+            "sender= and receivers= are followed in a model in memory; give one of transformers "
+            "and its tokenizer."
+        )
+    if in_memory:
         model = saved_folder(model, tokenizer)
     named = ".".join(head_parts(head)) if head is not None else None
     given = {
@@ -131,6 +175,20 @@ def patch(
     found = PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
     if corrupted is None or options.get("estimate"):
         return found
-    named = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
+    shown = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
     source = Source(spelled({"model": given["model"], "text": corrupted}), held=model)
-    return drawn(found, source, "patch", {**named, **options})
+    return drawn(found, source, "patch", {**shown, **options})
+
+
+def _by_own_passes(pair: Pair, what: Any, head: Any, path: Any) -> PatchMap:
+    """What the program does not compute of a model in memory."""
+    if path and (what is not None or head is not None):
+        raise HeadlightError("sender= and receivers= say what is patched; leave what and head out.")
+    if path:
+        return along_paths(pair, *path)
+    chosen = what or ("head" if head is not None else "resid_pre")
+    if chosen not in WHAT:
+        raise HeadlightError(f'what= is one of {", ".join(WHAT)}, not "{chosen}".')
+    if (chosen == "head") != (head is not None):
+        raise HeadlightError("head=(layer, head) is patched by position, without another what=.")
+    return patched(pair, chosen, head)

@@ -106,49 +106,69 @@ class Attribution(Result):
 
 class PatchMap(Result):
     """How much of the clean run's answer returns when a part of it is put into the corrupted run, 0
-    (none) to 1 (all): `values` is float32 [layer, position] or, of heads, [layer, head];
-    `estimates` are the same to first order
-    (attribution patching), which patch(…, estimate=True) gives alone (`estimated`); `layers` and
-    `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
+    (none) to 1 (all): `values` is float32 [layer, position]; of heads, q, k, v, patterns and paths
+    [layer, head]; of what="heads-by-position" [layer, head, position]. `dims` names these axes,
+    `layers` and `columns` the rows and columns of the table. `estimates` are the same to first
+    order (attribution patching), None if there is none; patch(…, estimate=True) gives them
+    alone (`estimated`). `clean` and `corrupted` are the metric in both runs."""
 
     def __init__(self, said: str | bytes):
         self.said = read_answer(said, "tables")
         tables: Mapping[str, Any] = {table["name"]: table for table in self.said["tables"]}
         self.what: str = next(name for name in tables if name != "metric").removesuffix(ESTIMATED)
         self.estimated: bool = self.what not in tables
-        held, metric = (
-            tables[self.what + ESTIMATED if self.estimated else self.what],
-            tables["metric"],
-        )
-        self.values = _numbers(held["values"])
-        self.estimates = _numbers(tables[self.what + ESTIMATED]["values"])
-        self.axes = ("layer", "head" if self.what == "heads" else "position")
+        held = tables[self.what + ESTIMATED if self.estimated else self.what]
+        metric, estimates = tables["metric"], tables.get(self.what + ESTIMATED)
         self.layers: list[str] = held["rows"]
         self.columns: list[str] = held["columns"]
+        self.axes: tuple[str, str] = (held["rows_are"], held["columns_are"])
+        by_head = self.what == "heads-by-position"
+        self.dims = ("layer", "head", "position") if by_head else self.axes
+        shaped = self._by_head if by_head else np.asarray
+        self.values = shaped(_numbers(held["values"]))
+        self.estimates: np.ndarray | None = (
+            None if estimates is None else shaped(_numbers(estimates["values"]))
+        )
         self.metric: str = metric["rows"][0]
         self.clean, self.corrupted = map(float, metric["values"][0])
 
+    def _by_head(self, rows: np.ndarray) -> np.ndarray:
+        """Rows "1.2" as [layer, head], NaN where a layer has fewer heads."""
+        places = np.array([row.split(".") for row in self.layers], int)
+        out = np.full((*(places.max(0) + 1), rows.shape[1]), np.nan, np.float32)
+        out[places[:, 0], places[:, 1]] = rows
+        return out
+
     def arrays(self) -> dict[str, NamedArray]:
-        """The shares by layer and column, and where both were computed their estimates."""
+        """The shares as a table of `layers` by `columns`, and where both were computed their
+        estimates."""
         held = {self.what: self.values}
-        if not self.estimated:
+        if not self.estimated and self.estimates is not None:
             held["estimates"] = self.estimates
         return {
-            name: NamedArray(values, name, self.layers, self.columns)
+            name: NamedArray(self._table(values), name, self.layers, self.columns)
             for name, values in held.items()
         }
 
+    def _table(self, values: np.ndarray) -> np.ndarray:
+        """[row, column]."""
+        if values.ndim == 2:
+            return values
+        places = np.array([row.split(".") for row in self.layers], int)
+        return values[places[:, 0], places[:, 1]]
+
     def records(self) -> list[dict[str, Any]]:
-        """A row for each layer."""
-        named = numbered(self.columns)
+        """A row for each layer, or each head by position."""
+        named, held = numbered(self.columns), self._table(self.values)
         return [
-            {"layer": layer, **dict(zip(named, row))}
-            for layer, row in zip(self.layers, self.values.tolist())
+            {self.axes[0]: row, **dict(zip(named, values))}
+            for row, values in zip(self.layers, held.tolist())
         ]
 
     def to_pandas(self) -> Any:
-        """A data frame of pandas with a row for each layer."""
-        return self.arrays()[self.what].to_pandas()
+        """A data frame of pandas with a row for each layer, or each head by position."""
+        frame = self.arrays()[self.what].to_pandas()
+        return frame.rename_axis(index=self.axes[0], columns=self.axes[1])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.values, dtype) if copy or dtype is not None else self.values

@@ -46,3 +46,13 @@ def metric(text: str, logits: Any) -> Any:
 def check_tokens(ids: Sequence[int], count: int) -> None:
     if wrong := [t for t in ids if not 0 <= t < count]:
         raise HeadlightError(f"There is no token {wrong[0]}; ids go from 0 to {count - 1}.")
+
+
+def logits_of(model: Any, output: Any) -> Any:
+    """The logits that a model returned."""
+    if getattr(output, "logits", None) is None:
+        raise HeadlightError(
+            f"{type(model).__name__} predicts no tokens; load it with a language model's head, by "
+            "AutoModelForCausalLM for example."
+        )
+    return output.logits

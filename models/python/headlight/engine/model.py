@@ -25,6 +25,7 @@ from ..transformers_models import (
 )
 from .aligned import along, partners
 from .changes import PATCHES, Block, Change, Places, keeps_rows, parse
+from .logits import logits_of
 from .masks import GROWS, Mask, Side, normal_rows
 from .outputs import Outputs
 from .passes import NAME, Pass, attend
@@ -108,7 +109,7 @@ class LiveModel:
         log = Log(self.base)
         looking = Pass(self.torch, self.base, Found(), Wanted(("*hook_k",)), log=log)
         with log.watching():
-            looking.output = first_tensor(self._pass(looking, text))
+            looking.output = first_tensor(self.forward(looking, text))
         return looking, log
 
     def _agrees(self, text: Text, output: Any) -> bool:
@@ -178,7 +179,7 @@ class LiveModel:
         for change in changes:
             self._check(change)
         if mask.name != "own" and not self.attends:
-            raise self._refusal(f'The mask "{mask.text}"')
+            raise self.refusal(f'The mask "{mask.text}"')
         sides = {}
         if mask.name != "own":
             sides = {("encoder" if self.paired else "blocks"): self.side(text, "")}
@@ -192,7 +193,7 @@ class LiveModel:
         causal = {block: self.causal(block) for block in self.heads}
         return Plan(mask, changes, rows, sides, causal)
 
-    def _refusal(self, what: str) -> HeadlightError:
+    def refusal(self, what: str) -> HeadlightError:
         return HeadlightError(
             f"{what} cannot act here, because {type(self.model).__name__} attends with code of its "
             "own; leave it out, or choose a change of the residual stream."
@@ -202,7 +203,7 @@ class LiveModel:
         """Refuse what this architecture cannot do."""
         name, found = type(self.model).__name__, self.found
         if change.kind in OF_ATTENTION and not self.attends:
-            raise self._refusal(f'The change "{change.text}"')
+            raise self.refusal(f'The change "{change.text}"')
         if change.kind in NEEDS:
             at = f"{change.stack}.{change.layer}.hook_"
             hook = at + ("cross_" if change.cross else "") + NEEDS[change.kind]
@@ -298,17 +299,12 @@ class LiveModel:
     ) -> Pass:
         """One pass; with logits, of all positions, under "logits"."""
         running = Pass(self.torch, self.base, self.found, wanted, plan, stop, graph=graph)
-        output = self._pass(running, text, more, self.model if logits else self.base)
+        output = self.forward(running, text, more, self.model if logits else self.base)
         if logits:
-            if getattr(output, "logits", None) is None:
-                raise HeadlightError(
-                    f"{type(self.model).__name__} predicts no tokens; load it with a language "
-                    "model's head, by AutoModelForCausalLM for example."
-                )
-            running.kept["logits"] = output.logits[0]
+            running.kept["logits"] = logits_of(self.model, output)[0]
         return running
 
-    def _pass(
+    def forward(
         self, running: Pass, text: Text, more: Mapping[str, Any] | None = None, runs: Any = None
     ) -> Any:
         runs = runs or self.base
