@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -112,6 +113,22 @@ def what_the_weights_alone_would_not_compute_is_refused():
     finally:
         layer.mlp.c_proj.weight.detach().copy_(held)
     near(ask(), before)
+
+
+def half_precision_is_said_once():
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    _, tokenizer = in_memory()
+    for dtype in (torch.bfloat16, torch.float16, torch.float32):
+        model = AutoModelForCausalLM.from_pretrained(STORIES, dtype=dtype)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                headlight.generate(model, tokenizer, text=TEXT, only_tokens=1)
+        named = [str(one.message) for one in said if "float32" in str(one.message)]
+        assert len(named) == (dtype != torch.float32), (dtype, named)
+        assert all(str(dtype).removeprefix("torch.") in one for one in named)
 
 
 def what_no_run_can_is_said():
