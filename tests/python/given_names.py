@@ -133,7 +133,8 @@ def names_that_are_nearly_right_are_named():
 
 def switches_are_those_of_the_program():
     program, switches = os.environ["HEADLIGHT_PROGRAM"], set()
-    for verb in ("render", "heads", "trace", "compare", "attribute", "patch", None):
+    verbs = "render heads trace compare attribute patch generate circuits learn info fetch"
+    for verb in (*verbs.split(), None):
         said = subprocess.run(
             [program, *([verb] if verb else []), "--help"],
             capture_output=True,

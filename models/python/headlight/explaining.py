@@ -9,6 +9,7 @@ from .errors import HeadlightError
 from .head_names import head_parts
 from .measures import Attribution, PatchMap
 from .metrics import Metric, in_words
+from .nnsight_models import unwrapped
 from .option_kinds import names_what_is_near
 from .option_table import AttributeOptions, PatchOptions
 from .patching import WHAT, Pair, along_paths, opened, patched
@@ -161,6 +162,10 @@ def patch(
             "and its tokenizer."
         )
     if in_memory:
+        if unwrapped(model, tokenizer)[1] is None and "clean_ids" not in options:
+            raise HeadlightError(
+                "The texts are read by the model's tokenizer; give it after the model, or give ids."
+            )
         model = saved_folder(model, tokenizer)
     named = ".".join(head_parts(head)) if head is not None else None
     given = {
