@@ -114,7 +114,8 @@ def patch(
     model, tokenizer : optional
         A folder, a .gguf file or a name, or a transformers model in memory with its tokenizer.
     clean, corrupted : str, optional
-        Texts of equally many tokens; instead of corrupted, noise="3-5" on tokens of the clean one.
+        Texts with the same number of tokens; instead of corrupted, noise="3-5" on tokens of the
+        clean one.
     what : str, optional
         "resid_pre" (by default), "resid_mid", "attn_out" or "mlp_out": of a layer, by position.
         "heads" (z), "q", "k", "v" or "pattern": of a head, at all positions. "heads-by-position":

@@ -29,7 +29,7 @@ class Pair:
         if len(clean.ids) != len(corrupted.ids):
             raise HeadlightError(
                 f"The clean text has {len(clean.ids)} tokens and the corrupted one "
-                f"{len(corrupted.ids)}; give texts of equally many tokens."
+                f"{len(corrupted.ids)}; give texts with the same number of tokens."
             )
         self.held, self.text, self.clean_text = held, corrupted, clean
         logits = together(held, clean, [[]])[0][0].float()
@@ -38,7 +38,7 @@ class Pair:
         self.corrupted = value_of(self.metric, together(held, corrupted, [[]])[0][0])
         if self.clean == self.corrupted:
             raise HeadlightError(
-                f"The metric is {self.clean:g} in both runs, so nothing is there to restore; "
+                f"The metric is {self.clean:g} in both runs, so there is nothing to restore; "
                 "choose another metric, or other texts."
             )
 
