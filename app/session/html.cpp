@@ -13,12 +13,10 @@ namespace {
 constexpr const char* kStyle = R"(
 body { font: 15px/1.5 Inter, system-ui, sans-serif; color: #14171B; background: #fff; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
 h1 { font-size: 24px; margin: 0 0 4px; } h2 { font-size: 17px; margin: 36px 0 8px; } p.note { color: #5F6873; font-size: 13px; margin: 4px 0 12px; }
-.tokens span { font: 13px "JetBrains Mono", ui-monospace, monospace; background: #F1F3F5; border-radius: 4px; padding: 3px 7px; margin: 2px; display: inline-block; }
 table { border-collapse: collapse; font-size: 13px; } th { text-align: right; font-weight: 600; border-bottom: 1px solid #ABB3BD; padding: 4px 10px; }
 td { text-align: right; padding: 3px 10px; border-bottom: 1px solid #ECEEF1; font-family: "JetBrains Mono", ui-monospace, monospace; } th:first-child, td:first-child { text-align: left; padding-left: 0; }
-th[data-sorts] { cursor: pointer; } th[aria-sort] { color: #8A4B00; } .bar { display: inline-block; height: 8px; background: #C77700; vertical-align: middle; } .was { background: #ABB3BD; } td.bars { text-align: left; line-height: 9px; }
-figure { margin: 0 0 24px; } figure svg { max-width: 100%; height: auto; } .heads { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 8px 24px; }
-.scroll { overflow-x: auto; } footer { margin-top: 48px; color: #5F6873; font-size: 13px; } @media print { body { margin: 0; } h2 { break-after: avoid; } figure { break-inside: avoid; } })";
+th[data-sorts] { cursor: pointer; } th[aria-sort] { color: #8A4B00; } td.bars { text-align: left; line-height: 9px; }
+.scroll { overflow-x: auto; } footer { margin-top: 48px; color: #5F6873; font-size: 13px; } @media print { body { margin: 0; } h2 { break-after: avoid; } })";
 
 /// Sorts by a column when its header is clicked; a second click reverses the order.
 constexpr const char* kScript = R"(

@@ -1,4 +1,4 @@
-// Shared parts of self-contained HTML pages. They work without scripts; with scripts, columns sort.
+// Parts of the page of a dossier, and of the report. They work without scripts; with scripts, columns sort.
 #pragma once
 
 #include <string>
