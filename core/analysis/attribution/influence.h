@@ -43,6 +43,7 @@ struct InfluenceMethodRow {
     bool of_metric;  // explains the metric; else the sources of the row at its position
     const char*
         no_sum;  // why its sum says nothing of how good it is; null: it is to add up to Influence::due
+    bool needs_weights = false;  // those of an engine do not serve
 };
 std::span<const InfluenceMethodRow> influence_methods();
 

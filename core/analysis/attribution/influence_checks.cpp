@@ -28,16 +28,10 @@ Status check_followed_back(const Trace& trace) {
 
 Status check_method(const Trace& trace, InfluenceMethod method) {
     if (!trace.model->engine) return check_followed_back(trace);
-    switch (method) {
-        case InfluenceMethod::integrated_gradients:
-        case InfluenceMethod::contribution:
-        case InfluenceMethod::relevance:
-            return Error{
-                "This method needs the weights here, and they are in another process; choose leave it out, "
-                "gradient norm, input × gradient or rollout."};
-        default:
-            return success();
-    }
+    if (!row_of(influence_methods(), method).needs_weights) return success();
+    return Error{
+        "This method needs the weights here, and they are in another process; choose leave it out, gradient "
+        "norm, input × gradient or rollout."};
 }
 
 }  // namespace headlight

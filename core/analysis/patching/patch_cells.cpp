@@ -8,22 +8,22 @@
 
 namespace headlight {
 
-Result<Matrix> PatchCells::made_for(const Change& patch) {
-    Engine* engine = clean_.model->engine.get();
-    if (!engine || patch.kind != ChangeKind::patch_head) return patch_values(clean_, patch, pool_);
+Result<Matrix> RunValues::made(const Change& patch) {
+    Engine* engine = run_.model->engine.get();
+    if (!engine || patch.kind != ChangeKind::patch_head) return patch_values(run_, patch, pool_);
     auto& z = z_[patch.block];
     if (z.size() == 0) {
-        TRY(z, engine->z(clean_, patch.block, cancel_));
+        TRY(z, engine->z(run_, patch.block, cancel_));
     }
-    const Index width = clean_.config().d_value(patch.block);
+    const Index width = run_.config().d_value(patch.block);
     return Matrix(z.middleCols(patch.head * width, width));
 }
 
-Result<PatchCells::Values> PatchCells::clean_values(const Change& patch) {
+Result<RunValues::Values> RunValues::kept(const Change& patch) {
     Values& values = values_[{patch.block, patch.head}];
     if (!values) {
-        TRY(Matrix made, made_for(patch));
-        values = std::make_shared<const Matrix>(std::move(made));
+        TRY(Matrix computed, made(patch));
+        values = std::make_shared<const Matrix>(std::move(computed));
     }
     return values;
 }
@@ -75,7 +75,7 @@ Result<Change> PatchCells::change(const PatchMap& map, int row, int column) {
             return patch;
         }
         default:
-            TRY(patch.pattern, clean_values(patch));
+            TRY(patch.pattern, values_.kept(patch));
             return patch;
     }
 }

@@ -8,7 +8,7 @@
 
 #include "analysis/attribution/engine_gradients.h"
 #include "analysis/attribution/influence.h"
-#include "analysis/patching/patch.h"
+#include "analysis/patching/patch_cells.h"
 #include "base/cast.h"
 
 namespace headlight {
@@ -54,7 +54,13 @@ class Moves {
 public:
     Moves(const PatchMap& map, const Trace& clean, const Trace& corrupted, ThreadPool& pool,
           const CancelFlag* cancel)
-        : map_(map), clean_(clean), corrupted_(corrupted), pool_(pool), cancel_(cancel) {}
+        : map_(map),
+          clean_(clean),
+          corrupted_(corrupted),
+          pool_(pool),
+          cancel_(cancel),
+          clean_values_(clean, pool, cancel),
+          corrupted_values_(corrupted, pool, cancel) {}
 
     Status prepare() {
         const Metric& metric = map_.asked.metric;
@@ -77,16 +83,10 @@ public:
     }
     /// clean − corrupted value of a patch.
     Result<Matrix> of(const Change& patch) {
-        if (!corrupted_.model->engine || patch.kind != ChangeKind::patch_head)
-            return Matrix(patch_values(clean_, patch, pool_) - patch_values(corrupted_, patch, pool_));
-        Matrix& moved = z_[patch.block];
-        if (moved.size() == 0) {
-            TRY(moved, corrupted_.model->engine->z(clean_, patch.block, cancel_));
-            TRY(const Matrix from, corrupted_.model->engine->z(corrupted_, patch.block, cancel_));
-            moved -= from;
-        }
-        const Index width = corrupted_.config().d_value(patch.block);
-        return Matrix(moved.middleCols(patch.head * width, width));
+        TRY(Matrix moved, clean_values_.made(patch));
+        TRY(const Matrix from, corrupted_values_.made(patch));
+        moved -= from;
+        return moved;
     }
 
 private:
@@ -95,7 +95,8 @@ private:
     ThreadPool& pool_;
     const CancelFlag* cancel_;
     Gradients gradients_;
-    std::map<int, Matrix> asked_, z_;  // by block, of an engine
+    std::map<int, Matrix> asked_;  // by block, of an engine
+    RunValues clean_values_, corrupted_values_;
 };
 
 /// Σ (clean − corrupted) ∘ gradient for each cell of a row.
