@@ -1,5 +1,6 @@
 """fetch: downloads that are cut, stalled, damaged, stopped or run twice at once."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -109,6 +110,15 @@ def a_full_disk_is_said_and_what_came_is_kept():
         assert "/dev/null" in run(hub, "/dev/null/x", "fetch tiny/gpt2", status=1).stderr
 
 
+def bytes_held(home):
+    """The bytes of a cache's files; one may get its last name meanwhile."""
+    held = 0
+    for file in home.rglob("blobs/*"):
+        with contextlib.suppress(FileNotFoundError):
+            held += file.stat().st_size
+    return held
+
+
 def stopping_keeps_what_came():
     with Hub({"tiny/gpt2": files_of("gpt2")}) as hub:
         home = fresh("stopped")
@@ -131,10 +141,7 @@ def stopping_keeps_what_came():
                 text=True,
             )
             end = time.time() + 30
-            while (
-                time.time() < end
-                and sum(f.stat().st_size for f in home.rglob("blobs/*")) < before + 60_000
-            ):
+            while time.time() < end and bytes_held(home) < before + 60_000:
                 time.sleep(0.02)
             process.send_signal(signal_sent)
             said = process.communicate(timeout=30)[1]
