@@ -9,6 +9,7 @@
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "figure/file_formats.h"
+#include "questions/questions.h"
 
 namespace headlight {
 
@@ -147,6 +148,17 @@ int expected_steps(const AttributeOptions& o, const Trace& trace) {
     return o.points() == kAsNeeded ? kMaxPoints : o.points();
 }
 
+/// Takes runs where the weights are here, if what is asked for needs them.
+Status bring_weights(const AttributeOptions& o, AttributedRuns& runs, ThreadPool& pool) {
+    const bool needed = o.wants_jacobian() || o.over_outputs() || !o.gradients.empty();
+    if (!needed && !method_of(o).needs_weights) return success();
+    TRY(const RunsHere here, runs_here({*runs.trace, runs.own.get(), runs.prompt.get()}, pool, nullptr));
+    if (here.shown) runs.trace = here.shown;
+    if (here.own) runs.own = here.own;
+    if (here.other) runs.prompt = here.other;
+    return success();
+}
+
 /// Averages over prompts the scores of one method.
 Status run_prompts(const AttributeOptions& o) {
     if (o.baseline.starts_with(kPrompt))
@@ -169,7 +181,8 @@ Status run(const AttributeOptions& o) {
     TRY_STATUS(refuse_given(o.given, {"seed"}, "--prompts"));
     TRY_STATUS(check_together(o));
     ThreadPool pool(o.input.threads);
-    TRY(const AttributedRuns runs, run_attributed(o, pool));
+    TRY(AttributedRuns runs, run_attributed(o, pool));
+    TRY_STATUS(bring_weights(o, runs, pool));
     const Trace& trace = *runs.trace;
     if (o.wants_jacobian()) return say_jacobian(o, trace, pool);
     TRY(InfluenceRequest request, read_wanted(o, trace));

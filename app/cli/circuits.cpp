@@ -16,6 +16,7 @@
 #include "cli/verbs.h"
 #include "figure/file_formats.h"
 #include "io/json.h"
+#include "questions/questions.h"
 
 namespace headlight {
 
@@ -190,9 +191,8 @@ Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool&
 Status run(const CircuitsOptions& o) {
     TRY_STATUS(check_numbers_output(o.output, "circuits"));
     ThreadPool pool(o.input.threads);
-    TRY(const auto model, open_model(o.input));
-    if (model->weights.stacks.empty())
-        return Error{"A trace holds no weights, and circuits need them; open the model."};
+    TRY(const auto opened, open_model(o.input));
+    TRY(const auto model, model_here(opened, nullptr));
     const Status done = guarded([&] {
         return o.composition    ? run_composition(o, *model, pool)
                : o.head.empty() ? run_scores(o, *model, pool)
@@ -206,7 +206,8 @@ Status run(const CircuitsOptions& o) {
 
 std::function<Status()> declare_circuits(CLI::App& app) {
     auto o = std::make_shared<CircuitsOptions>();
-    add_model_option(app, o->input);
+    CLI::Option* model = add_model_option(app, o->input);
+    add_engine_option(app, o->input.model)->excludes(model)->excludes(app.get_option("--adapter"));
     auto* head =
         app.add_option("--head", o->head,
                        "one head, as 1.2 (cross.0.2, encoder.0.2): which tokens attend to which (QK) and "

@@ -1,5 +1,7 @@
 #include "parts/view.h"
 
+#include "model/engine.h"
+
 namespace headlight {
 
 bool reads_text(const Model& m) { return !m.config.can.read_image; }
@@ -8,9 +10,8 @@ const char* cannot_run(const Model& m) {
                                                  : nullptr;
 }
 const char* no_weights(const Model& m) {
-    if (!m.weights.stacks.empty()) return nullptr;
-    return m.engine ? "This view needs the weights here; those of an engine are in another process."
-                    : cannot_run(m);
+    if (weights_come(m)) return nullptr;
+    return m.engine ? m.engine->withheld().c_str() : cannot_run(m);
 }
 
 }  // namespace headlight

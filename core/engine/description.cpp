@@ -6,7 +6,10 @@
 #include <map>
 
 #include "base/cast.h"
+#include "base/memory.h"
 #include "base/quoted.h"
+#include "model/loading/config.h"
+#include "trace/trace_file.h"
 
 namespace headlight {
 
@@ -14,6 +17,7 @@ namespace {
 
 constexpr const char* kDescription = "The server's description of its model";
 constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
+constexpr int64_t kMaxWeightBytes = int64_t{1} << 28;              // bytes that are fetched
 constexpr int kMaxVocabulary = 1 << 28, kMaxTokensRead = 1 << 16;  // what a server reads at once
 
 Error unknown(const std::string& what) { return of_other_version(std::string(kDescription) + " " + what); }
@@ -190,6 +194,45 @@ Result<std::shared_ptr<const Tokenizer>> read_tokenizer(const Frame& described) 
                             "The server's tokenizer");
 }
 
+/// Returns whether a configuration has the blocks that a server describes.
+bool has_these_blocks(const ModelConfig& read, const ModelConfig& described) {
+    if (read.blocks() != described.blocks() || read.d_model != described.d_model) return false;
+    for (int block = 0; block < read.blocks(); ++block)
+        if (read.heads(block) != described.heads(block) ||
+            read.kv_heads(block) != described.kv_heads(block) ||
+            tensors_at(read, block) != tensors_at(described, block))
+            return false;
+    return true;
+}
+
+/// Says why weights do not come, if they do not.
+Result<OfferedWeights> read_offer(const Json& described, const ModelConfig& config) {
+    OfferedWeights out;
+    TRY(const Json offered, json_object(described, or_null("weights"), kDescription));
+    TRY(const std::string refused, json_string(offered, or_null("refused"), "", kDescription));
+    TRY(out.bytes, json_integer(offered, or_null("bytes"), 0, 0, int64_t{1} << 50, kDescription));
+    TRY(out.config, json_object(described, or_null("config"), kDescription));
+    const std::string needs = "This view needs the weights here, and the server sends none: ";
+    if (out.bytes == 0) {
+        out.withheld =
+            needs + (refused.empty() ? "it has no files of them" : printable(shortened(refused))) + ".";
+        return out;
+    }
+    if (out.bytes > kMaxWeightBytes) {
+        out.withheld = "This view needs the weights here, and " + short_bytes(out.bytes) +
+                       " of them are not fetched; open the model from its files.";
+        return out;
+    }
+    auto read = parse_config(out.config, kDescription);
+    if (read && has_these_blocks(*read, config))
+        out.read = *std::move(read);
+    else
+        out.withheld =
+            "This view needs the weights here, and Headlight does not know how a model of family " +
+            config.family_name + " uses them.";
+    return out;
+}
+
 }  // namespace
 
 Result<EngineRule> read_engine_rule(const Json& rule) {
@@ -219,6 +262,7 @@ Result<EngineDescription> read_description(const Frame& described) {
     out.model->tokenizer = read_tokenizer(described);
     TRY(const Json can, json_object(described.header, or_null("can"), kDescription));
     TRY(out.reuses, json_boolean(can, or_null("reuse"), false, kDescription));
+    TRY(out.weights, read_offer(described.header, out.model->config));
     return out;
 }
 

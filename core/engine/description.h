@@ -22,11 +22,20 @@ struct EngineRule {
 /// Reads a rule from an answer.
 Result<EngineRule> read_engine_rule(const Json& rule);
 
-/// Holds what a server says once: the model, and the rule of each of its blocks.
+/// Says whether a model's weights can be fetched for questions that need them.
+struct OfferedWeights {
+    Json config;           // the model's own, as in config.json
+    ModelConfig read;      // what Headlight reads of it
+    int64_t bytes = 0;     // of all weights
+    std::string withheld;  // why they do not come, in a sentence, or ""
+};
+
+/// Holds what a server says once: the model, the rule of each of its blocks, and its weights.
 struct EngineDescription {
     std::shared_ptr<Model> model;
     std::vector<EngineRule> rules;
     bool reuses = false;  // rows of an earlier pass serve
+    OfferedWeights weights;
 };
 
 /// Reads the answer to "describe". Fails if its blocks make no stacks of layers.

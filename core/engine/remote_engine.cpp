@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "engine/connection.h"
+#include "engine/fetched_weights.h"
 #include "engine/remote_trace.h"
 #include "model/engine.h"
 #include "trace/trace_file.h"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr const char* kAnswer = "The server's answer";
 constexpr auto kEncodingPatience = std::chrono::seconds(30);  // servers tokenize while they compute
-constexpr size_t kRemembered = 4;                             // passes whose rows the next one may use
+constexpr int64_t kMaxVersion = int64_t{1} << 32;
+constexpr size_t kRemembered = 4;  // passes whose rows the next one may use
 
 Result<std::vector<int>> read_numbers(const Json& answer, JsonKey key, int64_t most) {
     std::vector<int> out;
@@ -71,6 +73,7 @@ class RemoteEngine : public Engine {
 public:
     RemoteEngine(std::shared_ptr<Connection> connection, EngineDescription described, std::string runs_on)
         : connection_(std::move(connection)),
+          weights_(connection_, std::move(described.weights), described.model->name),
           rules_(std::move(described.rules)),
           reuses_(described.reuses),
           logits_(described.model->config.vocab),
@@ -141,6 +144,7 @@ public:
         }
         for (size_t b = 0; b < rules.size(); ++b) answered[b].says = rules[b].says;
         TRY(const int64_t from, json_integer(answer.header, "from", 0, 0, have, kAnswer));
+        TRY_STATUS(note_version(answer.header));
         TRY(auto trace,
             remote_trace(model, std::move(request), answer, answered, narrow<int>(from), held.get(), cancel));
         remember(trace);
@@ -168,7 +172,23 @@ public:
         return frame_matrix(answer, name, trace.query_count(block), Index{c.heads(block)} * c.d_value(block));
     }
 
+    const std::string& withheld() const override { return weights_.offered().withheld; }
+    const ModelConfig& full_config() const override { return weights_.offered().read; }
+    Result<std::shared_ptr<const Model>> with_weights(const CancelFlag* cancel) override {
+        return weights_.model(cancel);
+    }
+    Result<std::shared_ptr<const Trace>> run_here(const Trace& trace, const RunHere& run,
+                                                  const CancelFlag* cancel) override {
+        return weights_.run(trace, run, cancel);
+    }
+
 private:
+    Status note_version(const Json& answer) {
+        TRY(const int64_t version, json_integer(answer, or_null("version"), 0, 0, kMaxVersion, kAnswer));
+        weights_.passed_with(version);
+        return success();
+    }
+
     Result<Frame> ask_lens(ConstMatrixRef rows, Json asked, const CancelFlag* cancel) {
         asked["verb"] = "lens";
         return connection_->ask(std::move(asked), cancel, {float_rows("rows", rows)});
@@ -260,6 +280,7 @@ private:
     }
 
     const std::shared_ptr<Connection> connection_;
+    FetchedWeights weights_;
     const std::vector<EngineRule> rules_;
     const bool reuses_;
     const int logits_;  // of a row; 0: none

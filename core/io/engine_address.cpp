@@ -1,10 +1,12 @@
 // Parses addresses of servers and finds their sockets.
 #include "io/engine_address.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <map>
 #include <mutex>
@@ -131,10 +133,27 @@ fs::path socket_folder() {
     return cache_folder() / "headlight" / "sockets";
 }
 
+namespace {
+
+/// Returns whether the process that "gpt2-1234-ab12cd.sock" names has ended; other names say nothing of it.
+bool is_left_behind(const fs::path& path) {
+    const std::string name = path.stem().string();
+    const size_t last = name.rfind('-'),
+                 before = last > 0 && last != name.npos ? name.rfind('-', last - 1) : name.npos;
+    if (before == name.npos) return false;
+    const std::string number = name.substr(before + 1, last - before - 1);
+    const bool digits =
+        !number.empty() && number.size() < 9 && number.find_first_not_of("0123456789") == std::string::npos;
+    return digits && ::kill(std::stoi(number), 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
 std::vector<std::string> engines_on_computer() {
     std::vector<std::pair<fs::file_time_type, std::string>> found;
     for (const fs::path& path : folder_entries(socket_folder()))
-        if (std::error_code error; path.extension() == ".sock" && is_own_socket(path))
+        if (std::error_code error;
+            path.extension() == ".sock" && is_own_socket(path) && !is_left_behind(path))
             found.emplace_back(fs::last_write_time(path, error), std::string(kSocket) + path.string());
     std::sort(found.rbegin(), found.rend());
     std::vector<std::string> out;

@@ -1,6 +1,7 @@
 // Declares what computes for a model whose weights are elsewhere.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,12 +10,12 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "base/threads.h"
+#include "model/model.h"
 #include "tokenizer/post_processor.h"
 
 namespace headlight {
 
 struct ForwardRequest;  // trace/trace.h
-struct Model;
 struct Trace;
 
 /// Names a tensor of a trace (docs/traces.md), with its rows and columns.
@@ -53,6 +54,27 @@ public:
                                                   const CancelFlag* cancel) = 0;
     /// [n, heads · d_value]: computes a block's z in the run of a trace, which does not hold its values.
     virtual Result<Matrix> z(const Trace& trace, int block, const CancelFlag* cancel) = 0;
+
+    /// Returns why its weights do not come here, in a sentence, or "": then the three below answer.
+    virtual const std::string& withheld() const = 0;
+    /// Returns the whole configuration of its model, which that of a model without weights is a part of.
+    virtual const ModelConfig& full_config() const = 0;
+    /// Returns its model with weights, fetched when first asked for, and again once they are others.
+    virtual Result<std::shared_ptr<const Model>> with_weights(const CancelFlag* cancel) = 0;
+    /// Returns what `run` makes of the request of a trace in that model, or made before.
+    using RunHere = std::function<Result<std::shared_ptr<const Trace>>(
+        const std::shared_ptr<const Model>& model, const Trace* past)>;
+    virtual Result<std::shared_ptr<const Trace>> run_here(const Trace& trace, const RunHere& run,
+                                                          const CancelFlag* cancel) = 0;
 };
+
+/// Returns whether questions that need weights can be answered: here, or fetched.
+inline bool weights_come(const Model& model) {
+    return !model.weights.stacks.empty() || (model.engine && model.engine->withheld().empty());
+}
+/// Returns a model's configuration wherever its weights are.
+inline const ModelConfig& full_config(const Model& model) {
+    return model.engine && model.engine->withheld().empty() ? model.engine->full_config() : model.config;
+}
 
 }  // namespace headlight

@@ -45,20 +45,72 @@
 
 namespace headlight {
 
-/// Defines a row of the table: the request's type, the function that answers it. The type may have
-/// two members: clamp_to(trace) moves blocks, tokens and positions to the nearest that the trace has;
-/// valid_for(shown) says whether its answer applies to the shown head, whose tokens label it in views.
-template <class Request, auto Function>
+/// Holds runs again where the weights are here, of models whose weights a server has; other runs as they
+/// were.
+struct RunsHere {
+    std::shared_ptr<const Trace> shown, own, other;  // run here; null: `of` has it
+    Runs of;
+
+    Runs runs() const {
+        return {shown ? *shown : of.shown, own ? own.get() : of.own, other ? other.get() : of.other};
+    }
+};
+Result<RunsHere> runs_here(const Runs& runs, ThreadPool& pool, const CancelFlag* cancel);
+/// Returns a model with weights here: itself, if they are here or nowhere.
+Result<std::shared_ptr<const Model>> model_here(const std::shared_ptr<const Model>& model,
+                                                const CancelFlag* cancel);
+
+/// Return whether the answer to a request needs weights, which a server may have to send first.
+template <class Request>
+bool always(const Request&) {
+    return true;
+}
+template <class Request>
+bool never(const Request&) {
+    return false;
+}
+/// Of a graph: unless it is made of patterns alone.
+template <class Request>
+bool beyond_patterns(const Request& request) {
+    return request.by != Origins::rollout && request.by != Origins::flow;
+}
+/// Of scores: by some methods.
+template <class Request>
+bool by_method(const Request& request) {
+    return row_of(influence_methods(), request.how.method).needs_weights;
+}
+inline bool beside_contributions(const AttentionBesideRequest& request) {
+    return request.beside == InfluenceBeside::contribution;
+}
+
+/// Calls a function of runs, whose weights are here if they are needed and can be.
+template <class Function>
+auto with_weights(const Runs& runs, bool needed, ThreadPool& pool, const CancelFlag* cancel,
+                  const Function& function) -> decltype(function(runs)) {
+    if (!needed) return function(runs);
+    TRY(const RunsHere here, runs_here(runs, pool, cancel));
+    return function(here.runs());
+}
+
+/// Defines a row of the table: the request's type, the function that answers it, and whether that needs
+/// weights. The type may have two members: clamp_to(trace) moves blocks, tokens and positions to the nearest
+/// that the trace has; valid_for(shown) says whether its answer applies to the shown head, whose tokens label
+/// it in views.
+template <class Request, auto Function, bool (*NeedsWeights)(const Request&) = never>
 struct QuestionRow {
     using Asks = Request;
-    static constexpr auto answer = Function;  // (trace or runs, request, pool, cancel)
+    static Result<typename Request::Answer> answer(const Runs& runs, const Request& request, ThreadPool& pool,
+                                                   const CancelFlag* cancel) {
+        return with_weights(runs, NeedsWeights(request), pool, cancel,
+                            [&](const Runs& of) { return Function(of, request, pool, cancel); });
+    }
 };
 
 /// The same of a question whose answer takes long: a job answers it in the background too
 /// (session/work/jobs.h). Function also reports answers so far to `seen`, or null; an error becomes the
 /// answer's `refusal`. The type may have a static member same_for(a, b): whether two shown runs have the same
 /// answer, whatever else is shown.
-template <class Request, auto Function>
+template <class Request, auto Function, bool (*NeedsWeights)(const Request&) = never>
 struct MeasuredRow {
     using Asks = Request;
     using Answer = typename Request::Answer;
@@ -66,7 +118,9 @@ struct MeasuredRow {
     static Result<Answer> answer(const Runs& runs, const Request& request, ThreadPool& pool,
                                  const CancelFlag* cancel,
                                  const std::function<void(Answer)>& seen = nullptr) {
-        Result<Answer> found = Function(runs, request, pool, cancel, seen);
+        Result<Answer> found = with_weights(runs, NeedsWeights(request), pool, cancel, [&](const Runs& of) {
+            return Function(of, request, pool, cancel, seen);
+        });
         if (found || found.error().cancelled) return found;
         Answer refused;
         refused.refusal = found.error().message;
@@ -75,51 +129,52 @@ struct MeasuredRow {
 };
 
 /// The questions that are answered before a frame is shown.
-inline constexpr std::tuple kAnswered{QuestionRow<LinksRequest, answer_links>{},
-                                      QuestionRow<CellWeightsRequest, answer_cell_weights>{},
-                                      QuestionRow<StepsRequest, answer_steps>{},
-                                      QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
-                                      QuestionRow<DeltaSplitRequest, answer_delta_split>{},
-                                      QuestionRow<ProjectionRequest, answer_projection>{},
-                                      QuestionRow<LensRequest, answer_lens>{},
-                                      QuestionRow<AttributionRequest, answer_attribution>{},
-                                      QuestionRow<ExpertRoutesRequest, answer_expert_routes>{},
-                                      QuestionRow<ExpertsRequest, answer_experts>{},
-                                      QuestionRow<GraphRequest, answer_graph>{},
-                                      QuestionRow<RolloutRequest, answer_rollout>{},
-                                      QuestionRow<HeadMapRequest, answer_head_map>{},
-                                      QuestionRow<RandomStatisticsRequest, answer_random_statistics>{},
-                                      QuestionRow<HeadPairRequest, answer_head_pair>{},
-                                      QuestionRow<DeltaPairRequest, answer_delta_pair>{},
-                                      QuestionRow<PredictionPairRequest, answer_prediction_pair>{},
-                                      QuestionRow<MovedRequest, answer_moved>{},
-                                      QuestionRow<MetricRequest, answer_metric>{},
-                                      QuestionRow<StagesRequest, answer_stages>{},
-                                      QuestionRow<WordAlignmentRequest, answer_word_alignment>{},
-                                      QuestionRow<LayerPatternsRequest, answer_layer_patterns>{},
-                                      QuestionRow<PositionsRequest, answer_positions>{},
-                                      QuestionRow<ContactsRequest, answer_contacts>{},
-                                      QuestionRow<BlockWeightsRequest, answer_block_weights>{},
-                                      QuestionRow<BlockChainRequest, answer_block_chain>{},
-                                      QuestionRow<HeadsChainRequest, answer_heads_chain>{},
-                                      QuestionRow<PageRequest, answer_page>{},
-                                      QuestionRow<lessons::JudgeRequest, lessons::judge>{},
-                                      QuestionRow<TokenChoicesRequest, answer_token_choices>{},
-                                      QuestionRow<PatchMapRequest, answer_patch_map>{},
-                                      QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
-                                      QuestionRow<CircuitsRequest, answer_circuits>{},
-                                      QuestionRow<CompositionRequest, answer_composition>{},
-                                      QuestionRow<DossierRequest, answer_dossier>{},
-                                      QuestionRow<PromptsRequest, answer_prompts>{},
-                                      QuestionRow<AttentionBesideRequest, answer_attention_beside>{}};
+inline constexpr std::tuple kAnswered{
+    QuestionRow<LinksRequest, answer_links>{},
+    QuestionRow<CellWeightsRequest, answer_cell_weights>{},
+    QuestionRow<StepsRequest, answer_steps, always>{},
+    QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
+    QuestionRow<DeltaSplitRequest, answer_delta_split, always>{},
+    QuestionRow<ProjectionRequest, answer_projection>{},
+    QuestionRow<LensRequest, answer_lens>{},
+    QuestionRow<AttributionRequest, answer_attribution, always>{},
+    QuestionRow<ExpertRoutesRequest, answer_expert_routes, always>{},
+    QuestionRow<ExpertsRequest, answer_experts, always>{},
+    QuestionRow<GraphRequest, answer_graph, beyond_patterns>{},
+    QuestionRow<RolloutRequest, answer_rollout, beyond_patterns>{},
+    QuestionRow<HeadMapRequest, answer_head_map>{},
+    QuestionRow<RandomStatisticsRequest, answer_random_statistics>{},
+    QuestionRow<HeadPairRequest, answer_head_pair>{},
+    QuestionRow<DeltaPairRequest, answer_delta_pair>{},
+    QuestionRow<PredictionPairRequest, answer_prediction_pair>{},
+    QuestionRow<MovedRequest, answer_moved>{},
+    QuestionRow<MetricRequest, answer_metric>{},
+    QuestionRow<StagesRequest, answer_stages>{},
+    QuestionRow<WordAlignmentRequest, answer_word_alignment>{},
+    QuestionRow<LayerPatternsRequest, answer_layer_patterns>{},
+    QuestionRow<PositionsRequest, answer_positions, always>{},
+    QuestionRow<ContactsRequest, answer_contacts, always>{},
+    QuestionRow<BlockWeightsRequest, answer_block_weights, always>{},
+    QuestionRow<BlockChainRequest, answer_block_chain, always>{},
+    QuestionRow<HeadsChainRequest, answer_heads_chain, always>{},
+    QuestionRow<PageRequest, answer_page, always>{},
+    QuestionRow<lessons::JudgeRequest, lessons::judge, always>{},
+    QuestionRow<TokenChoicesRequest, answer_token_choices>{},
+    QuestionRow<PatchMapRequest, answer_patch_map>{},
+    QuestionRow<ScoreOriginsRequest, answer_score_origins, always>{},
+    QuestionRow<CircuitsRequest, answer_circuits, always>{},
+    QuestionRow<CompositionRequest, answer_composition, always>{},
+    QuestionRow<DossierRequest, answer_dossier>{},
+    QuestionRow<PromptsRequest, answer_prompts, always>{},
+    QuestionRow<AttentionBesideRequest, answer_attention_beside, beside_contributions>{}};
 
 /// The questions whose answers take long.
-inline constexpr std::tuple kMeasured{MeasuredRow<ExplanationRequest, measure_explanation>{},
-                                      MeasuredRow<InfluenceMapRequest, measure_influence_map>{},
-                                      MeasuredRow<FirstScoresRequest, measure_token_scores<0>>{},
-                                      MeasuredRow<SecondScoresRequest, measure_token_scores<1>>{},
-                                      MeasuredRow<TurnsRequest, measure_turns>{},
-                                      MeasuredRow<OwnAnswerRequest, measure_own_answer>{},
+inline constexpr std::tuple kMeasured{MeasuredRow<ExplanationRequest, measure_explanation, always>{},
+                                      MeasuredRow<InfluenceMapRequest, measure_influence_map, always>{},
+                                      MeasuredRow<FirstScoresRequest, measure_token_scores<0>, by_method>{},
+                                      MeasuredRow<SecondScoresRequest, measure_token_scores<1>, by_method>{},
+                                      MeasuredRow<TurnsRequest, measure_turns, always>{},
+                                      MeasuredRow<OwnAnswerRequest, measure_own_answer, always>{},
                                       MeasuredRow<AdapterChangesRequest, measure_adapter_changes>{},
                                       MeasuredRow<StrengthsRequest, measure_strengths>{},
                                       MeasuredRow<EncodingsRequest, measure_encodings>{}};

@@ -23,6 +23,7 @@ import given_live_native
 import given_live_program
 import given_live_requests
 import given_live_servers
+import given_live_weights
 import running
 
 SUBJECTS = [
@@ -32,6 +33,7 @@ SUBJECTS = [
     given_live_architectures,
     given_live_native,
     given_live_program,
+    given_live_weights,
 ]
 
 

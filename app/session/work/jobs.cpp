@@ -114,7 +114,8 @@ Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
         }
         publish(now);
     };
-    TRY(Composition all, model_composition(*model, pool, cancel, Patience::long_wait, step));
+    TRY(const auto here, model_here(model, cancel));
+    TRY(Composition all, model_composition(*here, pool, cancel, Patience::long_wait, step));
     TRY_STATUS(model->store->check_unchanged());
     now.composition = std::make_shared<const Composition>(std::move(all));
     now.done = now.steps;
@@ -168,7 +169,8 @@ Status PromptSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pu
     const auto seen = [&](const PromptsFound& now) {
         if (pace.is_due()) publish(now);
     };
-    TRY(PromptsFound found, find_averages(model, request, pool, cancel, seen));
+    TRY(const auto here, model_here(model, cancel));
+    TRY(PromptsFound found, find_averages(here, request, pool, cancel, seen));
     publish(std::move(found));
     return success();
 }

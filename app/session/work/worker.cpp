@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "model/engine.h"
 
 namespace headlight {
 
@@ -146,11 +147,13 @@ Status answer_once(WorkAnswer& state, const Question& question, const ModelConfi
 }
 
 /// Answers questions about the weights, which need no sentence.
-Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<Question>& questions,
-                       ThreadPool& pool, const CancelFlag* cancel) {
+Status answer_of_model(WorkAnswer& state, const std::shared_ptr<const Model>& open,
+                       const std::vector<Question>& questions, ThreadPool& pool, const CancelFlag* cancel) {
+    if (questions.empty() || !weights_come(*open)) return success();
+    TRY(const auto here, model_here(open, cancel));
+    const Model& model = *here;
     const ModelConfig& c = model.config;
     for (const Question& question : questions) {
-        if (model.weights.stacks.empty()) break;
         TRY_STATUS(
             answer_once<BlockWeightsRequest>(state, question, c, [&](const BlockWeightsRequest& asked) {
                 return guarded([&]() -> Result<BlockWeights> {
@@ -179,7 +182,7 @@ Status Worker::show_head(const WorkRequest& r, bool last) {
         state_.picture = nullptr;
         state_.cell = nullptr;
         std::tie(state_.block, state_.head) = std::pair{r.block, r.head};
-        TRY_STATUS(answer_of_model(state_, *model_, r.questions, pool_, &mailbox_.cancel_questions()));
+        TRY_STATUS(answer_of_model(state_, model_, r.questions, pool_, &mailbox_.cancel_questions()));
         publish(last);
         return success();
     }

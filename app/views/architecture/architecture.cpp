@@ -8,6 +8,7 @@
 #include "hub/hub.h"
 #include "io/folder.h"
 #include "io/json.h"
+#include "model/engine.h"
 #include "session/commands/command_rows.h"
 #include "views/views.h"
 
@@ -43,7 +44,7 @@ namespace {
 
 /// True if the side panel can show attention: the model has several kinds.
 bool offers_maps(const Scene& s) {
-    return s.model()->config.stacks.size() > 1 && counted_config(s).open && s.sentence();
+    return full_config(*s.model()).stacks.size() > 1 && counted_config(s).open && s.sentence();
 }
 
 /// Adds the choices of side panel, layer and head.
@@ -51,7 +52,7 @@ void choose_side_panel(Scene& s, Toolbar& bar) {
     auto& state = s.of<ArchitectureState>();
     if (offers_maps(s)) bar.choose("Side panel", "model/beside", {"weights", "attention"}, state.maps);
     const bool maps = offers_maps(s) && state.maps;
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const auto& selection = s.session.selection;
     const AttentionBlock now = c.block(selection.block);
     std::vector<std::string> layers, heads;
@@ -129,7 +130,7 @@ CountedConfig counted_config(const Scene& s) {
     if (state.config == ArchitectureState::Of::gpt3) return {gpt3, published_config(Published::gpt3), false};
     if (state.config == ArchitectureState::Of::file && state.file)
         return {state.file->name, state.file->config, false};
-    return {s.model()->name, s.model()->config, true};
+    return {s.model()->name, full_config(*s.model()), true};
 }
 
 Status take_config(Session& session, const std::string& path) {

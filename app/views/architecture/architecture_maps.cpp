@@ -3,6 +3,7 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
+#include "model/engine.h"
 #include "parts/matrix_view.h"
 #include "views/architecture/architecture.h"
 #include "views/views.h"
@@ -82,7 +83,7 @@ void answer_kind(Scene& s, const Grid& g, const BlockPattern& p, const std::stri
 
 void draw_kind(Scene& s, Rect area, const BlockPattern& p, int which) {
     Ui& ui = s.ui;
-    const AttentionKind kind = s.model()->config.block(p.block).kind;
+    const AttentionKind kind = full_config(*s.model()).block(p.block).kind;
     Rect head = area;
     head = take_top(head, gap::wide);
     draw_kind_number(ui, take_left(head, kNumberSide, gap::small).middle(), which);

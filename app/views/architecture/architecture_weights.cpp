@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/quoted.h"
+#include "model/engine.h"
 #include "paint/matrix.h"
 #include "parts/blocks.h"
 #include "views/architecture/architecture.h"
@@ -34,7 +35,7 @@ bool in_layers(WeightsPart part) {
 }
 
 std::string title_of(const Scene& s, const BlockWeightsRequest& asked) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     if (asked.part == WeightsPart::attention) return "Head " + head_name(c, asked.block, asked.head);
     const std::string stack = c.stacks.size() > 1 ? c.stacks[c.block(asked.block).stack].name + " · " : "";
     const std::string layer =
@@ -131,7 +132,7 @@ void draw_map_words(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part) 
                         signed_colormap(ui.colors->dark));
     }
     const std::string stored =
-        part == WeightsPart::attention ? stored_weights_note(s.model()->config) : std::string();
+        part == WeightsPart::attention ? stored_weights_note(full_config(*s.model())) : std::string();
     take_top(rest, std::max(size::line, caption_lines(ui, words, map_caption(m) + stored)), gap::medium);
 }
 
@@ -193,7 +194,7 @@ float draw_block_weights(Scene& s, Rect place) {
 std::vector<Question> ask_architecture(const Scene& s) {
     const auto& state = s.of<ArchitectureState>();
     const auto [block, head] = s.session.selection.shown_head();
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     if (state.config != ArchitectureState::Of::open) return {};
     if (state.maps && c.stacks.size() > 1)
         return {LayerPatternsRequest{c.block(block).layer, state.mean ? -1 : head}};

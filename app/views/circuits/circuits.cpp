@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/engine.h"
 #include "parts/matrix_view.h"
 #include "session/commands/command_rows.h"
 #include "views/views.h"
@@ -81,7 +82,7 @@ std::pair<std::string, std::string> parts_of_block_name(const ModelConfig& c, in
 /// Draws a column's name: under the name of its kind if that stands above several, as for narrow columns.
 void name_block_column(Scene& s, const Grid& g, int block, int first, bool two_lines, ImU32 ink) {
     Ui& ui = s.ui;
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const auto [kind, number] = parts_of_block_name(c, block);
     const float wide = float(c.heads(block)) * g.w;
     const Rect line{g.x(first), g.view.y - size::line - gap::tight, wide, size::line};
@@ -97,7 +98,7 @@ void name_block_column(Scene& s, const Grid& g, int block, int first, bool two_l
 void name_blocks(Scene& s, const Grid& g) {
     constexpr float kApart = 14;
     Ui& ui = s.ui;
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const AttentionHead chosen = chosen_head(s);
     bool two_lines = false;
     for (int block = 0; block < c.blocks(); ++block)
@@ -126,7 +127,7 @@ void name_blocks(Scene& s, const Grid& g) {
 
 /// Frames the row in which the selected head reads and the column in which it writes.
 void draw_chosen(Scene& s, const Grid& g) {
-    const int at = s.model()->config.head_index(chosen_head(s));
+    const int at = full_config(*s.model()).head_index(chosen_head(s));
     const ImU32 ink = faded(s.ui.colors->accent, 0.7f);
     s.ui.frame(g.row(at), ink, s.ui.line());
     s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
@@ -153,7 +154,7 @@ MatrixView composition_matrix(const Scene& s, const Composition& of) {
             .tip = [&s, &values](int reader, int writer) {
                 const float v = values(reader, writer);
                 return std::isnan(v) ? std::string()
-                                     : composed_text(s.model()->config, reader, writer, v) +
+                                     : composed_text(full_config(*s.model()), reader, writer, v) +
                                            ". Click to select the reader.";
             }};
 }
@@ -168,7 +169,7 @@ void draw_composition(Scene& s, Rect area, const Composition& of) {
     name_blocks(s, l.grid);
     draw_chosen(s, l.grid);
     if (!answer.pressed) return;
-    const AttentionHead reader = s.model()->config.head_at(answer.hovered->first);
+    const AttentionHead reader = full_config(*s.model()).head_at(answer.hovered->first);
     s.select(reader.block, reader.head);
     s.leave_text();
 }
@@ -232,7 +233,7 @@ std::vector<Question> ask_circuits(const Scene& s) {
     std::vector<Question> out{CircuitsRequest{head.block, head.head, s.of<CircuitsState>().tokens}};
     if (s.ui.on_page())
         out.emplace_back(CompositionRequest{Patience::long_wait});
-    else if (composes_within(s.model()->config, Patience::some_seconds))
+    else if (composes_within(full_config(*s.model()), Patience::some_seconds))
         out.emplace_back(CompositionRequest{});
     return out;
 }
@@ -247,7 +248,7 @@ std::vector<Command> circuits_commands() {
 std::vector<NumberTable> circuits_numbers(const Scene& s) {
     std::vector<NumberTable> out;
     if (const auto found = composition_found(s); found && found->refusal.empty())
-        out = composition_numbers(*found, s.model()->config);
+        out = composition_numbers(*found, full_config(*s.model()));
     if (const auto* found = s.found<CircuitsRequest>()) {
         for (NumberTable& table :
              circuit_numbers(found->answer, *s.model(), {found->asked.block, found->asked.head})) {
@@ -259,7 +260,7 @@ std::vector<NumberTable> circuits_numbers(const Scene& s) {
 }
 
 std::vector<JobRequest> compose_in_background(const Scene& s, bool shown) {
-    if (!shown || composes_within(s.model()->config, Patience::some_seconds)) return {};
+    if (!shown || composes_within(full_config(*s.model()), Patience::some_seconds)) return {};
     return {CompositionSweep::Request{}};
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/engine.h"
 #include "views/circuits/circuits.h"
 
 namespace headlight {
@@ -115,7 +116,7 @@ std::vector<std::pair<int, int>> count_edges(const ModelConfig& c, const std::ve
 
 void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<std::pair<int, int>>& edges) {
     Ui& ui = s.ui;
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const AttentionHead chosen = chosen_head(s);
     for (int i = 0; i < c.head_count(); ++i) {
         const AttentionHead h = c.head_at(i);
@@ -137,7 +138,7 @@ void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<s
 /// Draws layers below their columns, heads left of their rows.
 void name_circuits(Scene& s, const CircuitsPlan& p) {
     Ui& ui = s.ui;
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const AttentionHead chosen = chosen_head(s);
     const Rect under{p.grid.view.x, p.grid.view.bottom(), p.grid.view.w, kUnderColumns};
     float written = -1e9f;
@@ -175,7 +176,7 @@ std::string counted_as(int count, const char* one, const char* many) {
 /// Names the hovered head or edge; click selects a head. Returns the hovered edge, or −1.
 int answer_circuits(Scene& s, const CircuitsPlan& p, const std::vector<DrawnComposition>& all,
                     const std::vector<std::pair<int, int>>& edges) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     auto& pointed = s.of<CircuitsState>().pointed;
     const Hit hit = s.ui.hit("circuits/graph", p.grid.view);
     if (!s.ui.on_page()) pointed.reset();
@@ -259,7 +260,7 @@ void choose_composed(Scene& s, Toolbar& bar) {
 }
 
 void draw_circuits_graph(Scene& s, Rect area, const Composition& of) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const CircuitsState& state = s.of<CircuitsState>();
     const CircuitsPlan plan = plan_circuits(c, area);
     const int chosen = c.head_index(chosen_head(s));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/engine.h"
 #include "views/circuits/circuits.h"
 
 namespace headlight {
@@ -44,7 +45,7 @@ std::string pair_label(const ModelConfig& c, const ComposedPair& pair, bool with
 /// Lists the strongest pairs of heads; click selects the reader.
 void draw_strongest(Scene& s, Column& c, const Composition& of) {
     Ui& ui = s.ui;
-    const ModelConfig& config = s.model()->config;
+    const ModelConfig& config = full_config(*s.model());
     const CircuitsState& state = s.of<CircuitsState>();
     const auto pairs = listed_pairs(state, of);
     const std::string kind = kCompositionNames[static_cast<int>(state.kind)];
@@ -100,13 +101,14 @@ void draw_circuits_side(Scene& s, Rect area) {
     const auto composed = composition_found(s);
     if (!found) return;
     const HeadCircuits& circuits = found->answer;
-    const std::string head = "Head " + head_name(s.model()->config, found->asked.block, found->asked.head);
+    const std::string head =
+        "Head " + head_name(full_config(*s.model()), found->asked.block, found->asked.head);
     const float high = std::max(kScores, kHeadings + kListStep * kStrongest);
     const Rect top = take_top(area, high, gap::small);
     Column scores(s.ui, nth_column(top, 0, 2, gap::wide), top.y + gap::medium);
     scores.heading(head + ", from weights alone");
     scores.skip(4);
-    draw_scores(scores, s.model()->config, circuits, found->asked.block);
+    draw_scores(scores, full_config(*s.model()), circuits, found->asked.block);
     if (composed && composed->refusal.empty()) {
         Column strongest(s.ui, nth_column(top, 1, 2, gap::wide), top.y + gap::medium);
         draw_strongest(s, strongest, *composed);

@@ -71,6 +71,7 @@ void draw_contacts_map(Scene& s, Rect area, const Matrix& map) {
 
 const char* no_contact_head(const Model& m) {
     if (const char* missing = no_weights(m)) return missing;
+    if (m.engine) return "Contacts need the model's contact head here; open the model from its files.";
     return m.weights.contact ? nullptr
                              : "Contacts need a protein model with a contact head: ESM-2 stores one.";
 }

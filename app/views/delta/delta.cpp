@@ -156,7 +156,7 @@ std::vector<Question> ask_delta(const Scene& s) {
     const int block = delta_block(s), stack = s.model()->config.block(block).stack;
     const auto [token, against] = explained_tokens(s);
     const ProjectionRequest projected{stack, s.of<DeltaState>().paths ? -1 : block};
-    if (s.model()->engine) return {DeltaMapsRequest{stack}, projected};  // W_O is elsewhere
+    if (no_weights(*s.model())) return {DeltaMapsRequest{stack}, projected};  // W_O is elsewhere
     return {DeltaMapsRequest{stack},
             DeltaSplitRequest{block, delta_query(s),
                               s.of<DeltaState>().split == DeltaSplitBy::key_of_head
@@ -207,7 +207,7 @@ namespace {
 /// Wraps a panel about heads, whose parts need W_O.
 template <auto Draw>
 bool unless_elsewhere(Scene& s, Rect area) {
-    if (s.model()->engine) return false;
+    if (no_weights(*s.model())) return false;
     Draw(s, area);
     return true;
 }

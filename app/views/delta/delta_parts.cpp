@@ -115,8 +115,7 @@ void draw_note(Ui& ui, Rect foot, const std::vector<std::string>& ways) {
 void draw_delta_parts(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitRequest>();
-    if (!found && s.model()->engine)
-        caption_lines(ui, area, "Parts by head and by key need W_O, which is in another process.");
+    if (const char* missing = no_weights(*s.model()); !found && missing) caption_lines(ui, area, missing);
     if (!found) return;
     const std::string layer = "Layer " + block_name(s.model()->config, found->asked.block),
                       token = token_at(s.sentence()->query_labels(found->asked.block), found->asked.query);

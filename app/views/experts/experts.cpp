@@ -5,6 +5,7 @@
 
 #include "base/cast.h"
 #include "figure/colormap.h"
+#include "model/engine.h"
 #include "parts/metric.h"
 #include "parts/token_axis.h"
 #include "session/commands/commands.h"
@@ -18,7 +19,7 @@ constexpr float kWeights = 6;
 constexpr TokenCells kCells{.least_wide = 62, .widest = 110, .least_high = 34, .highest = 48, .names = 72};
 
 int block_of(const Scene& s, int layer) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     return c.blocks_of(isize(c.stacks) - 1, layer).front();
 }
 
@@ -105,8 +106,8 @@ void answer_lane(Scene& s, const TokenGrid& g, const ExpertRoutes& e) {
 
 const char* no_experts(const Model& m) {
     if (const char* missing = no_weights(m)) return missing;
-    return layers_with_experts(m.config).empty() ? "This model has no experts: each layer has one MLP."
-                                                 : nullptr;
+    return layers_with_experts(full_config(m)).empty() ? "This model has no experts: each layer has one MLP."
+                                                       : nullptr;
 }
 
 }  // namespace
@@ -124,7 +125,7 @@ const Found<ExpertsRequest>* shown_experts(const Scene& s) {
 }
 
 int expert_layer(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const int layer = c.block(std::min(s.session.selection.block, c.blocks() - 1)).layer;
     const std::vector<int> layers = layers_with_experts(c);
     const auto at = std::lower_bound(layers.begin(), layers.end(), layer);

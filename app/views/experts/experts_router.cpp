@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/cast.h"
+#include "model/engine.h"
 #include "parts/controls.h"
 #include "parts/metric.h"
 #include "parts/side_panel.h"
@@ -70,7 +71,7 @@ const char* routing_name(Routing routing) {
 void draw_router_of(Scene& s, Rect area, const Found<ExpertsRequest>& found) {
     const Experts& e = found.answer;
     const int layer = found.asked.layer;
-    const ExpertsSpec& spec = *s.model()->config.stacks.back().layers[layer].mlp.experts;
+    const ExpertsSpec& spec = *full_config(*s.model()).stacks.back().layers[layer].mlp.experts;
     draw_heading(
         s.ui, area,
         "Router at " + token_at(output_labels(s), found.asked.position) + ", layer " + std::to_string(layer),
@@ -97,7 +98,7 @@ void draw_router_of(Scene& s, Rect area, const Found<ExpertsRequest>& found) {
 }
 
 void draw_taken(Scene& s, Rect area, const ExpertRoutes& e, int layer) {
-    const ExpertsSpec& spec = *s.model()->config.stacks.back().layers[layer].mlp.experts;
+    const ExpertsSpec& spec = *full_config(*s.model()).stacks.back().layers[layer].mlp.experts;
     const Taken taken = taken_of(e, layer, spec.count);
     const int tokens = output_size(s);
     draw_heading(s.ui, area, "Tokens of this text in layer " + std::to_string(layer), "tokens, mean weight");
@@ -168,7 +169,7 @@ std::vector<NumberTable> expert_numbers(const Scene& s) {
     const auto& tokens = output_labels(s);
     std::vector<NumberTable> out;
     for (size_t l = 0; l < e->layers.size(); ++l) {
-        const int count = s.model()->config.stacks.back().layers[e->layers[l]].mlp.experts->count;
+        const int count = full_config(*s.model()).stacks.back().layers[e->layers[l]].mlp.experts->count;
         Matrix weights = Matrix::Zero(isize(tokens), count);
         for (int i = 0; i < isize(tokens); ++i)
             for (const ExpertChoice& c : e->chosen[l][size_t(i)]) weights(i, c.expert) = c.weight;

@@ -233,7 +233,7 @@ void draw_attribution(Scene& s, Rect area) {
     if (a.parts.empty()) {
         caption_lines(
             ui, rest,
-            s.model()->engine
+            no_weights(*s.model())
                 ? "The outputs of heads and MLPs stay in the other process, so the logit is not split."
                 : "This model normalizes after each block, carries several streams, or has another layer "
                   "before "

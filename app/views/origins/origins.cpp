@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/engine.h"
 #include "parts/matrix_view.h"
 #include "session/commands/command_rows.h"
 #include "session/commands/commands.h"
@@ -41,7 +42,7 @@ void draw_origins_toolbar(Scene& s, Rect& rest) {
     Toolbar bar = view_toolbar(s.ui, rest);
     bar.labels = bar.rest().w > kRoomy;
     bar.say(kCaption, s.ui.colors->t3,
-            "of a score of head " + head_name(s.model()->config, s.block(), s.head()), gap::wide);
+            "of a score of head " + head_name(full_config(*s.model()), s.block(), s.head()), gap::wide);
     if (const auto cell = s.shown_cell()) choose_cell(s, bar, *cell);
     auto& count = s.of<OriginsState>().count;
     const auto now = std::find(kOriginCounts.begin(), kOriginCounts.end(), count) - kOriginCounts.begin();
@@ -79,12 +80,13 @@ std::string origins_tip(const Scene& s, const ScoreOrigins& o, int row, int colu
     const StreamPart* head = head_of(o, {row, column});
     const std::string text =
         origin_pair_name(s, o, row, column) + ": " + signed_number(o.values(row, column), 3);
-    return head ? text + ". Click to open head " + head_name(s.model()->config, head->block, head->head) + "."
+    return head ? text + ". Click to open head " +
+                      head_name(full_config(*s.model()), head->block, head->head) + "."
                 : text;
 }
 
 MatrixView origins_matrix(const Scene& s, const ScoreOrigins& o) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const Colormap& colors = signed_colormap(s.ui.colors->dark);
     const float reach = largest_size(o.values), cell = o.values.cols() <= kFew ? kMaxOfFew : kMaxCell;
     MatrixView out{
@@ -140,13 +142,13 @@ void draw_origins_heading(Scene& s, Rect line, const ScoreOriginsRequest& asked)
     say(kBodyMono, ui.colors->accent_text, token_at(s.query_labels(), asked.query));
     say(kBody, ui.colors->t3, "→");
     say(kBodyMono, ui.colors->t1, token_at(s.key_labels(), asked.key));
-    say(kBody, ui.colors->t2, "in head " + head_name(s.model()->config, asked.block, asked.head));
+    say(kBody, ui.colors->t2, "in head " + head_name(full_config(*s.model()), asked.block, asked.head));
 }
 
 }  // namespace
 
 std::string origin_pair_name(const Scene& s, const ScoreOrigins& o, int query, int key) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     return stream_part_name(c, o.queries[query]) + " × " + stream_part_name(c, o.keys[key]);
 }
 
@@ -180,7 +182,7 @@ std::vector<Question> ask_origins(const Scene& s) {
 
 std::vector<NumberTable> shown_origin_numbers(const Scene& s) {
     const auto* found = s.found<ScoreOriginsRequest>();
-    return found ? origin_numbers(found->answer, s.model()->config) : std::vector<NumberTable>{};
+    return found ? origin_numbers(found->answer, full_config(*s.model())) : std::vector<NumberTable>{};
 }
 
 /// Parses "16,4"; without it takes the focused cell.

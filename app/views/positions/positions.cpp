@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "model/engine.h"
 #include "parts/controls.h"
 #include "parts/matrix_view.h"
 #include "views/views.h"
@@ -128,7 +129,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
         write(ui, head, kCaption, ui.colors->accent_text, about_curve(p, *pointed));
         return ui.polyline(curve_of(p, plot, *pointed, reach), ui.colors->accent, kWidth);
     }
-    const int heads = s.model()->config.max_heads();
+    const int heads = full_config(*s.model()).max_heads();
     Rect names = head;
     for (int n = 0; n < isize(drawn); ++n) {
         const int which = drawn[n];
@@ -142,7 +143,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
 }
 
 void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     auto& state = s.of<PositionsState>();
     Toolbar bar = view_toolbar(s.ui, rest);
     bar.say(kBody, s.ui.colors->t1, row.title, gap::section);
@@ -163,7 +164,8 @@ void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
 
 MatrixView table_matrix(const Scene& s, const Positions& p) {
     const std::string column = positions_row(p.scheme).column;
-    MatrixView out = signed_matrix(s, "positions/table", p.table, explained_table(s.model()->config, p));
+    MatrixView out =
+        signed_matrix(s, "positions/table", p.table, explained_table(full_config(*s.model()), p));
     out.max_w = 1e9f;
     out.max_h = 56;
     if (p.by_distance()) {
@@ -207,9 +209,9 @@ MatrixView square_matrix(const Scene& s, const Positions& p, int head) {
 
 std::vector<Question> ask_positions(const Scene& s) {
     const auto [block, head] = s.session.selection.shown_head();
-    const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
-    return {
-        PositionsRequest{stack, s.model()->config.block(block).layer, head, s.of<PositionsState>().count}};
+    const int stack = full_config(*s.model()).stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
+    return {PositionsRequest{stack, full_config(*s.model()).block(block).layer, head,
+                             s.of<PositionsState>().count}};
 }
 
 void draw_positions(Scene& s, Rect area) {
@@ -217,7 +219,7 @@ void draw_positions(Scene& s, Rect area) {
     const auto* found = s.found<PositionsRequest>();
     if (!found) return;
     const Positions& p = found->answer;
-    const ModelConfig& c = s.model()->config;
+    const ModelConfig& c = full_config(*s.model());
     const PositionsRow& row = positions_row(p.scheme);
     Rect rest = area;
     if (s.ui.on_page())

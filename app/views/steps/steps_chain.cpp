@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/engine.h"
 #include "parts/controls.h"
 #include "parts/score_pairs.h"
 
@@ -38,7 +39,7 @@ void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStag
     const auto n = isize(stage.values);
     const Grid g{cells, 1, n, cells.w / float(n), cells.h};
     if (stage.step >= ChainStep::heads && stage.step <= ChainStep::gated) {  // frames the chosen head's part
-        const auto width = float(s.model()->config.d_value(found.asked.block)) * g.w;
+        const auto width = float(full_config(*s.model()).d_value(found.asked.block)) * g.w;
         ui.frame({cells.x + width * float(found.asked.head), cells.y - 2, width, cells.h + 4}, ui.colors->t2);
     }
     if (chosen)
@@ -203,7 +204,7 @@ void draw_chain_arithmetic(Scene& s, SidePanel& c, const Found<BlockChainRequest
     } else if (e.how == ChainEntry::How::norm) {
         const float x = found.answer.find(e.from)->values[e.dimension];
         c.pair("x", number(x, 3));
-        if (s.model()->config.norm == NormKind::layer_norm) c.pair("− mean", number(e.mean, 3));
+        if (full_config(*s.model()).norm == NormKind::layer_norm) c.pair("− mean", number(e.mean, 3));
         c.pair("÷ deviation", number(e.deviation, 3));
         c.pair("× γ", number(e.weight, 3));
         if (e.bias) c.pair("+ β", number(*e.bias, 3));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "io/json.h"
+#include "model/engine.h"
 #include "parts/controls.h"
 #include "parts/score_pairs.h"
 
@@ -43,7 +44,7 @@ void StepsState::visit(FieldVisitor& v) {
 namespace {
 
 std::string scale_title(const Scene& s) {
-    const AttentionSpec& of = s.model()->config.attention(s.block());
+    const AttentionSpec& of = full_config(*s.model()).attention(s.block());
     return of.scale == 0 ? "÷ √" + std::to_string(of.d_head)
                          : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
 }

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/cast.h"
+#include "model/engine.h"
 #include "parts/controls.h"
 #include "parts/score_pairs.h"
 #include "parts/side_panel.h"
@@ -64,8 +65,8 @@ ScoreStep score_step(StepColumn c) {
 void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) {
     const StepColumn on = s.of<StepsState>().column;
     draw_score_steps(c,
-                     {s.model()->config, s.sentence()->trace->rule(s.block()), s.block(), k, steps.weights_by,
-                      steps.temperature},
+                     {full_config(*s.model()), s.sentence()->trace->rule(s.block()), s.block(), k,
+                      steps.weights_by, steps.temperature},
                      score_step(on), true);
     if (!k.allowed && k.weight == 0) return c.pair("mask", "−∞", true);
     draw_softmax(c, steps, k, on);

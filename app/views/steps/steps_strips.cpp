@@ -105,7 +105,7 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsRequest>& found, i
     const std::string query = token_at(s.query_labels(), w.query), at = token_at(s.key_labels(), key);
     const Vector q = trace.q(w.block, w.head).row(w.query).transpose(),
                  k = trace.k(w.block, w.head).row(key).transpose();
-    const Vector v = trace.v(w.block, w.head).row(key).transpose(), &z = found.answer.z;
+    const Vector v = found.answer.values.row(key).transpose(), &z = found.answer.z;
     const bool own = found.answer.z_by == ZBy::weights;  // z is the sum of the weighted values
     const Vector& g = found.answer.gate;
     const Vector moved = v * found.answer.keys[key].weight;

@@ -4,6 +4,7 @@
 
 #include "base/cast.h"
 #include "io/json.h"
+#include "model/engine.h"
 #include "parts/controls.h"
 #include "parts/token_place.h"
 #include "views/steps/steps.h"
@@ -135,7 +136,7 @@ void answer_table(Scene& s, const StepLayout& t, const Found<StepsRequest>& foun
         if (mouse_moves() && p.seen && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
             column = p.kind->what;
     offer_token_menu(s, true,
-                     {s.model()->config.block(s.block()).key_stack, t.keys[t.rows.row_at(h.mouse.y)]});
+                     {full_config(*s.model()).block(s.block()).key_stack, t.keys[t.rows.row_at(h.mouse.y)]});
     if (!h.clicked) return;
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();

@@ -71,10 +71,9 @@ void add_gate(const Trace& trace, const StepsRequest& w, Steps& s, ThreadPool& p
     const Vector gate = gate_at(trace, w.block, w.query, pool);
     if (gate.size() == 0) return;
     s.gate = gate.segment(w.head * s.z.size(), s.z.size());
-    const Rows v = trace.v(w.block, w.head);
     for (int key = 0; key < isize(s.keys); ++key) {
         KeyStep& step = s.keys[size_t(key)];
-        step.gated = step.weight * v.row(key).transpose().cwiseProduct(s.gate).norm();
+        step.gated = step.weight * s.values.row(key).transpose().cwiseProduct(s.gate).norm();
     }
 }
 
@@ -83,16 +82,16 @@ void add_gate(const Trace& trace, const StepsRequest& w, Steps& s, ThreadPool& p
 Result<Steps> answer_steps(const Trace& trace, const StepsRequest& w, ThreadPool& pool, const CancelFlag*) {
     HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
     const AttentionRule& rule = trace.rule(w.block);
-    const Rows v = trace.v(w.block, w.head);
     const Matrix pattern = trace.pattern_rows(w.block, w.head, w.query, 1);
     Steps s;
+    s.values = trace.v(w.block, w.head);
     for (const ScoreSteps& score :
          score_steps(trace, {w.block, w.head}, w.query, 0, trace.key_count(w.block))) {
         const int key = isize(s.keys);
         KeyStep step{score};
         step.allowed = rule.mask_of(w.head).allowed(w.query, key);
         step.weight = pattern(0, key);
-        step.value_norm = v.row(key).norm();
+        step.value_norm = s.values.row(key).norm();
         step.moved = step.weight * step.value_norm;
         s.keys.push_back(step);
     }

@@ -44,6 +44,7 @@ struct Steps {
     std::optional<Sink> sink;
     ZBy z_by = ZBy::weights;
     OutBy out_by = OutBy::heads;
+    Rows values;   // [keys, d_value], the head's v
     Vector z;      // [d_value]: Σ weight · v, or the user's replacement
     Vector gate;   // [d_value]: what multiplies z before W_O, the sizes of its norms with it; empty: nothing
     Vector delta;  // [d_model], the head's ΔE = z · W_O, or (z ∘ gate) · W_O

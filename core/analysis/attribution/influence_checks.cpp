@@ -1,6 +1,7 @@
 // Says what can be attributed of a run.
 #include "analysis/attribution/influence.h"
 #include "base/cast.h"
+#include "model/engine.h"
 
 namespace headlight {
 
@@ -28,7 +29,7 @@ Status check_followed_back(const Trace& trace) {
 
 Status check_method(const Trace& trace, InfluenceMethod method) {
     if (!trace.model->engine) return check_followed_back(trace);
-    if (!row_of(influence_methods(), method).needs_weights) return success();
+    if (!row_of(influence_methods(), method).needs_weights || weights_come(*trace.model)) return success();
     return Error{
         "This method needs the weights here, and they are in another process; choose leave it out, gradient "
         "norm, input × gradient or rollout."};

@@ -573,6 +573,7 @@ class CircuitsOptions(Recorded, total=False):
     """Options of `headlight.circuits`."""
 
     adapter: Any
+    engine: Any
     pairs: int
     threads: int
     only_tokens: int

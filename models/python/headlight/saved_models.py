@@ -30,16 +30,21 @@ class SavedFolder:
 _saved: weakref.WeakKeyDictionary[Any, tuple[State, SavedFolder]] = weakref.WeakKeyDictionary()
 
 
-def saved_folder(model: Any, tokenizer: Any = None) -> SavedFolder:
+def saved_folder(model: Any, tokenizer: Any = None, warns: bool = True) -> SavedFolder:
     """The folder of a model's weights as they are now, written again after they changed."""
     model, tokenizer = unwrapped(model, tokenizer)
     model = getattr(model, "_orig_mod", model)  # the module inside torch.compile
-    _check(model)
+    if why := refusal(model):
+        raise HeadlightError(
+            f"This needs the model's weights as files, and {why}; save what it computes by "
+            'model.save_pretrained("folder"), the tokenizer too, and give "folder".'
+        )
     state = _state_of(model, tokenizer)
     if (held := _saved.get(model)) is not None and held[0] == state:
         return held[1]
     _saved.pop(model, None)
-    _say_precision(model)
+    if warns:
+        _say_precision(model)
     name = Path(str(getattr(model.config, "_name_or_path", "") or type(model).__name__)).name
     folder = SavedFolder(name)
     try:
@@ -74,33 +79,25 @@ def _state_of(model: Any, tokenizer: Any) -> State:
     return model.config.to_json_string(use_diff=False), id(tokenizer), held
 
 
-def _check(model: Any) -> None:
-    """Raise where the saved weights alone would compute something else than the model does."""
+def refusal(model: Any) -> str:
+    """Why the saved weights alone would compute something else than the model does, or ""."""
     if not hasattr(model, "save_pretrained") or not hasattr(model, "config"):
-        raise _refused(f"a {type(model).__name__} has no save_pretrained")
+        return f"a {type(model).__name__} has no save_pretrained"
     if not type(model).__module__.startswith("transformers."):
-        raise _refused(f"{type(model).__name__} is not a class of transformers")
+        return f"{type(model).__name__} is not a class of transformers"
     if getattr(model, "_hf_peft_config_loaded", False):
-        raise _refused("it has adapters that are not merged")
+        return "it has adapters that are not merged"
     for name, module in model.named_modules():
         replaced = "forward" in vars(module) and not hasattr(module, "_hf_hook")
         hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
         if replaced or not all(_only_reads(hook) for hook in hooks):
-            raise _refused(f"{name or 'it'} has a hook, or a forward of its own")
+            return f"{name or 'it'} has a hook, or a forward of its own"
     bytes_held = sum(weight.nbytes for weight in model.parameters())
     if bytes_held > LARGEST:
-        raise _refused(
-            f"it has {bytes_held / 1e9:.0f} GB of weights, more than {LARGEST / 1e9:.0f}"
-        )
+        return f"it has {bytes_held / 1e9:.0f} GB of weights, more than {LARGEST / 1e9:.0f}"
+    return ""
 
 
 def _only_reads(hook: Any) -> bool:
     """Whether it is one that transformers keeps to hand out what passes, which changes nothing."""
     return str(getattr(hook, "__module__", "")).startswith("transformers.")
-
-
-def _refused(why: str) -> HeadlightError:
-    return HeadlightError(
-        f"This needs the model's weights as files, and {why}; save what it computes by "
-        'model.save_pretrained("folder"), the tokenizer too, and give "folder".'
-    )

@@ -20,7 +20,7 @@ FIELDS = {
     "generate": {*READS, *ACTS, "tokens", "temperature", "top_k", "top_p", "seed", "top", "stop"},
     "lens": {"top", "tokens", "all"},
     "gradient": {*READS, *ACTS, "metric", "by", "heads"},
-    "weights": {"head"},
+    "weights": {"head", "file", "from"},
 }
 
 

@@ -21,6 +21,7 @@ from .logits import check_tokens, metric, sampled
 from .model import LiveModel, Prefix, Text, spelled_plan
 from .passes import Pass
 from .plans import Plan, Wanted
+from .sending import Sending, described_weights, weights_version
 from .weights import head_weights
 
 MAX_TOKENS, MAX_TOP = 1 << 16, 1000
@@ -44,6 +45,7 @@ class Requests:
 
     def __init__(self, live: LiveModel):
         self.live, self.lens_of, self.tokenizer = live, Lens(live), live.tokenizer
+        self.sending = Sending(live)
         self._tokenizing = threading.Lock()
 
     def answer(
@@ -75,6 +77,7 @@ class Requests:
             "tensors_of_layers": sorted(live.found.points),
             "tokenizer": str(getattr(tokenizer, "name_or_path", "") or "") or None,
             "can": self._can(),
+            "weights": described_weights(live.model),
         }
         backend = getattr(tokenizer, "backend_tokenizer", None)
         if request.get("tokenizer") == "file" and backend is not None:
@@ -197,6 +200,7 @@ class Requests:
             )
         told = {
             "from": past,
+            "version": weights_version(self.live.model),
             "sides": {side or "input": held for side, held in text.sides.items()},
             "rules": {place(block)[:-1]: rule for block, rule in running.rules.items()},
         }
@@ -206,7 +210,8 @@ class Requests:
         self, text: Text, plan: Plan, wanted: Wanted, stop: Stop, logits: bool, have: int
     ) -> tuple[int, Pass]:
         """A pass over the rows that the client lacks."""
-        live, spelled = self.live, spelled_plan(plan)
+        live = self.live
+        spelled = f"{weights_version(live.model)}\n{spelled_plan(plan)}"
         if not live.reusable(plan):
             return 0, live.compute(text, wanted, plan, stop, logits=logits)
         past, cache = live.resume(text, spelled, have)
@@ -319,10 +324,15 @@ class Requests:
         return Answer({"value": float(value)}, found)
 
     def weights(self, request: Any, tensors: Any, stop: Stop) -> Answer:
-        """W_Q, W_K, W_V [d_model, d_head] and W_O [d_head, d_model] of one head."""
-        found = self.live.places.head(str(request.get("head")))
+        """W_Q, W_K, W_V [d_model, d_head] and W_O [d_head, d_model] of one head; or the names of
+        the files of all weights; or a part of one file."""
+        if (name := request.get("file")) is not None:
+            return Answer({}, {"bytes": self.sending.part(name, int(request.get("from") or 0))})
+        if request.get("head") is None:
+            return Answer(self.sending.files())
+        found = self.live.places.head(str(request["head"]))
         if found is None:
-            raise HeadlightError(f'This model has no head "{request.get("head")}".')
+            raise HeadlightError(f'This model has no head "{request["head"]}".')
         return Answer({}, head_weights(self.live, *found))
 
 

@@ -1,0 +1,58 @@
+"""Send a client the model's weights as the files of a folder, for what no pass says."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import HeadlightError
+from ..saved_models import refusal, saved_folder
+
+if TYPE_CHECKING:
+    from .model import LiveModel
+
+PART = 32 << 20  # bytes of a file in one answer
+
+
+def described_weights(model: Any) -> dict[str, Any]:
+    """Return how many bytes the weights take, or why they are not sent."""
+    why = refusal(model)
+    return {"refused": why} if why else {"bytes": sum(w.nbytes for w in model.parameters())}
+
+
+def weights_version(model: Any) -> int:
+    """Return a number that changes with the weights: after an optimizer's step, for example."""
+    held = [(id(weight), weight._version) for weight in model.parameters()]
+    return zlib.crc32(repr(held).encode())
+
+
+class Sending:
+    """The files of the model: those of the weights that it has when a client asks for names."""
+
+    def __init__(self, live: LiveModel):
+        self.live, self.folder = live, None
+        self._saving = threading.Lock()
+
+    def files(self) -> dict[str, Any]:
+        """Save the model, unless these weights are saved; return its files' names and sizes."""
+        with self._saving:
+            version = weights_version(self.live.model)
+            self.folder = saved_folder(self.live.model, self.live.tokenizer, warns=False)
+            files = sorted(path for path in Path(self.folder).iterdir() if path.is_file())
+        listed = [{"name": file.name, "bytes": file.stat().st_size} for file in files]
+        return {"files": listed, "version": version}
+
+    def part(self, name: str, start: int) -> np.ndarray:
+        """Return bytes of a file from `start` on, at most PART."""
+        names = [f.name for f in Path(self.folder).iterdir()] if self.folder else []
+        if name not in names:
+            raise HeadlightError(
+                f'There is no file "{name}" of weights; ask for their names first.'
+            )
+        with open(Path(self.folder) / name, "rb") as file:
+            file.seek(start)
+            return np.frombuffer(file.read(PART), np.uint8)

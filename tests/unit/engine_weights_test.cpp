@@ -1,0 +1,119 @@
+// Tests the weights that a server offers: what is refused, and what comes.
+#include "engine/remote_engine.h"
+#include "fake_engine.h"
+#include "model/engine.h"
+
+using namespace headlight;
+
+namespace {
+
+Json gpt2_config() {
+    return {{"model_type", "gpt2"}, {"n_embd", 6},       {"n_layer", 1},
+            {"n_head", 2},          {"vocab_size", 256}, {"n_positions", 64}};
+}
+
+/// Opens a server that offers weights of a small GPT-2, edited.
+Result<std::shared_ptr<const Model>> offered(FakeEngine& engine, const std::function<void(Json&)>& edit) {
+    Json told = FakeEngine::described();
+    told["family"] = "gpt2";
+    told["config"] = gpt2_config();
+    told["weights"] = {{"bytes", 4000}};
+    told["blocks"][0]["kv_heads"] = 2;
+    edit(told);
+    engine.answer("describe", [told](const Json& request) mutable {
+        told["id"] = request["id"];
+        return frame_bytes(told);
+    });
+    return open_engine(engine.address());
+}
+
+std::string withheld(const std::function<void(Json&)>& edit) {
+    FakeEngine engine;
+    const auto model = offered(engine, edit);
+    REQUIRE_MESSAGE(model, (model ? "" : model.error().message));
+    CHECK(weights_come(**model) == (*model)->engine->withheld().empty());
+    return (*model)->engine->withheld();
+}
+
+/// Answers the list of files, and parts of them.
+void lists(FakeEngine& engine, const Json& files, const std::string& bytes) {
+    engine.answer("weights", [files, bytes](const Json& request) {
+        Json told{{"id", request["id"]}, {"version", 1}};
+        if (!request.contains("file")) told["files"] = files;
+        const size_t from = request.value("from", size_t{0});
+        const std::string part = from < bytes.size() ? bytes.substr(from, 100) : "";
+        if (!request.contains("file")) return frame_bytes(told);
+        return frame_bytes(told, {{"bytes", "U8", {std::ssize(part)}, part}});
+    });
+}
+
+std::string refusal(const Json& files, const std::string& bytes) {
+    FakeEngine engine;
+    const auto model = offered(engine, [](Json&) {});
+    REQUIRE(model);
+    lists(engine, files, bytes);
+    const auto fetched = (*model)->engine->with_weights(nullptr);
+    return fetched ? "" : fetched.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a server's weights are withheld in one sentence that says why") {
+    CHECK(withheld([](Json&) {}).empty());
+    const auto says = [](const std::function<void(Json&)>& edit, const char* part) {
+        const std::string sentence = withheld(edit);
+        CHECK_MESSAGE(sentence.find(part) != std::string::npos, sentence);
+        CHECK(sentence.ends_with('.'));
+    };
+    says([](Json& t) { t.erase("weights"); }, "no files");
+    says([](Json& t) { t["weights"] = {{"refused", "h.0 has a hook"}}; }, "h.0 has a hook");
+    says([](Json& t) { t["weights"]["bytes"] = int64_t{1} << 33; }, "GB");
+    says([](Json& t) { t["config"]["model_type"] = "later"; }, "family gpt2");
+    says([](Json& t) { t["config"]["n_layer"] = 2; }, "family gpt2");
+    says([](Json& t) { t["config"]["n_embd"] = 8; }, "family gpt2");
+    says([](Json& t) { t["blocks"][0]["kv_heads"] = 1; }, "family gpt2");
+}
+
+TEST_CASE("files of weights that are none are refused in one sentence") {
+    const auto files = [](const std::string& name, int64_t bytes) {
+        return Json::array({{{"name", name}, {"bytes", bytes}}});
+    };
+    for (const char* name : {"../x", "a/b", "/etc/passwd", ".hidden", "", "a b"})
+        CHECK(refusal(files(name, 5), "abcde").find("names no file") != std::string::npos);
+    CHECK(refusal(Json::array({1}), "").find("another form") != std::string::npos);
+    CHECK(refusal(files("model.safetensors", 1 << 30), "x").find("larger than it said") != std::string::npos);
+    CHECK(refusal(files("model.safetensors", 9), "").find("does not fit") != std::string::npos);
+    CHECK(refusal(files("model.safetensors", 50), std::string(70, 'x')).find("does not fit") !=
+          std::string::npos);
+    CHECK(refusal(files("model.safetensors", 250), std::string(250, 'x')).find("config.json") !=
+          std::string::npos);
+}
+
+TEST_CASE("a fetch that is cancelled goes on where it was") {
+    FakeEngine engine;
+    const auto model = offered(engine, [](Json&) {});
+    REQUIRE(model);
+    const std::string config = gpt2_config().dump();
+    CancelFlag cancel{false};
+    int parts = 0;
+    std::mutex counting;
+    engine.answer("weights", [&](const Json& request) {
+        Json told{{"id", request["id"]}, {"version", 1}};
+        if (!request.contains("file")) {
+            told["files"] = {{{"name", "config.json"}, {"bytes", config.size()}}};
+            return frame_bytes(told);
+        }
+        const std::lock_guard lock(counting);
+        if (++parts == 2) cancel = true;
+        const std::string part = config.substr(request.value("from", size_t{0}), 30);
+        return frame_bytes(told, {{"bytes", "U8", {std::ssize(part)}, part}});
+    });
+    const auto stopped = (*model)->engine->with_weights(&cancel);
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().cancelled);
+    const auto again = (*model)->engine->with_weights(nullptr);
+    REQUIRE_FALSE(again);  // there is no file of weights
+    CHECK(again.error().message.find("safetensors") != std::string::npos);
+    const std::lock_guard lock(counting);
+    CHECK(parts <= int(config.size() / 30) + 2);
+}
