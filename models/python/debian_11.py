@@ -24,6 +24,12 @@ OF_GLIBC = re.compile(
     r"(ld|libc|libm|libmvec|libdl|libpthread|librt|libutil|libnss_\w+|libresolv|libanl|libnsl"
     r"|libthread_db|libmemusage|libpcprofile|libSegFault|libBrokenLocale)[-.]"
 )
+# Small libraries of ours instead of Debian's: name, source, and what that links with.
+# Cairo and Pango find Fontconfig in the program; Pango asks of GIO what list_model.c has.
+STAND_INS = {
+    "libfontconfig.so.1": (None, ()),
+    "libgio-2.0.so.0": ("list_model.c", ("gobject-2.0", "glib-2.0")),
+}
 
 
 def run(*command):
@@ -82,6 +88,10 @@ class Debian11:
             for path in place.glob("lib*.so.*"):
                 if not OF_GLIBC.match(path.name):
                     (self.libraries / path.name).symlink_to(path.resolve())
+        self.stand_ins = folder / "stand_ins"
+        self.stand_ins.mkdir()
+        for name, (source, parts) in STAND_INS.items():
+            self.stand_in(name, HERE / source if source else os.devnull, parts)
         self.older = folder / "older_glibc.o"
         run("cc", "-O2", "-fPIC", "-c", HERE / "older_glibc.c", "-o", self.older)
 
@@ -92,6 +102,17 @@ class Debian11:
                 target = self.root / os.readlink(path)[1:]
                 path.unlink()
                 path.symlink_to(target)
+
+    def stand_in(self, name, source, parts):
+        """Make a library that Debian 11's ask for by its name alone, or for little of."""
+        headers = run("pkg-config", "--cflags", *parts).split() if parts else []
+        file = self.stand_ins / name
+        options = ("-x", "c", "-O2", "-s", "-shared", "-fPIC", f"-Wl,-soname={name},--no-as-needed")
+        asked = [self.libraries / f"lib{part}.so.0" for part in parts]
+        run("cc", *options, *headers, source, "-x", "none", *asked, "-o", file)
+        link = self.libraries / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(file)
 
     def link_flags(self):
         """What the compiler's driver is given. Debian 12's Fontconfig is inside the program, which

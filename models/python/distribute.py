@@ -35,8 +35,8 @@ RUN_TIME = re.compile(
     r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv)\.so"
 )
 OF_X11 = ("libX11.so.6", "libXext.so.6", "libXrender.so.1")  # the program or cairo starts with them
-# The policy leaves these to the system and not what belongs to them (libgio, libgmodule,
-# libfontconfig): halves of two versions do not fit.
+# The policy leaves these to the system and not what belongs to them (libgio, libfontconfig): halves
+# of two versions do not fit.
 TAKEN_TOO = {
     "libglib-2.0.so.0",
     "libgobject-2.0.so.0",
@@ -157,7 +157,10 @@ def add_licences(inside, held, older):
     (info,) = inside.glob("*.dist-info")
     folder = info / "licenses/bundled"
     of = {}
+    ours = [name for name, path in held.items() if path.parent == older.stand_ins]
     for name, path in held.items():
+        if name in ours:
+            continue
         of.setdefault(older.describe(path) or describe(package_of(path)), []).append(name)
     for package, name in FONTS.items():
         of.setdefault(describe(package), []).append(name)
@@ -180,6 +183,7 @@ def add_licences(inside, held, older):
         (
             "What this wheel holds beside Headlight, unchanged but for names and search paths of "
             "libraries. Sources: `apt-get source NAME=VERSION` on Debian 11 and 12.\n\n"
+            f"{', '.join(ours)}: Headlight's own, instead of the libraries of these names\n"
         )
         + "".join(rows)
     )
