@@ -129,7 +129,7 @@ class Debian11:
                 f"-Wl,-rpath-link,{self.libraries}:{system}:{lib}",
                 f"-Wl,--whole-archive {system}/libfontconfig.a {system}/libstb.a",
                 f"-Wl,--no-whole-archive {self.libraries}/libfreetype.so.6",
-                f"{self.libraries}/libexpat.so.1 -Wl,--as-needed",
+                f"{self.libraries}/libexpat.so.1 -Wl,--as-needed -Wl,--gc-sections",
             )
         )
 
