@@ -27,6 +27,7 @@ from safetensors.torch import save_file
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from round_weights import round_weights
 from training import fast_arithmetic, make_optimizers, read_stories, train_tokenizer
 
 LAYERS, HEADS, WIDTH, HIDDEN, CONTEXT, VOCAB = 2, 4, 128, 256, 128, 1024
@@ -273,6 +274,7 @@ def write(run, model, a):
         folder.mkdir(exist_ok=True)
         (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
         shutil.copy(a.work / f"step-{step:05}.safetensors", folder / "model.safetensors")
+        round_weights(folder)
     plain = lambda v: (
         [plain(x) for x in v] if isinstance(v, list) else round(v, 4) if isinstance(v, float) else v
     )
