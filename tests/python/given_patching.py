@@ -272,7 +272,7 @@ def what_cannot_be_patched_is_said():
     )
     assert "one number" in ask(metric=lambda logits: logits[-1])
     assert "the same number" in ask(corrupted="Lily saw a dog and")
-    assert "nothing is there to restore" in ask(corrupted=CLEAN)
+    assert "there is nothing to restore" in ask(corrupted=CLEAN)
     assert "There is no head 9.9" in ask(head=(9, 9))
     assert "noise=" in ask(noise="1")
     assert 'not "z"' in ask(what="z")
