@@ -94,6 +94,13 @@ Result<ChatTemplate> ChatTemplates::choose(bool tools, const std::string& name) 
                  shortened(names) + "."};
 }
 
+Result<ChatTemplates> parse_chat_templates(const Json& value, const std::string& file) {
+    ChatTemplates out;
+    out.model = file;
+    TRY_STATUS(add_described(value, file, out));
+    return out;
+}
+
 Result<ChatTemplates> read_chat_templates(const TokenizerFolder& folder) {
     const fs::path& path = folder.path;
     ChatTemplates out;

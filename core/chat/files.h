@@ -33,6 +33,9 @@ struct ChatTemplates {
 /// chat_template.json, as transformers does.
 Result<ChatTemplates> read_chat_templates(const TokenizerFolder& folder);
 
+/// Reads the value of "chat_template" as in tokenizer_config.json; messages call what holds it `file`.
+Result<ChatTemplates> parse_chat_templates(const Json& value, const std::string& file);
+
 /// Reads tokenizer.chat_template and tokenizer.chat_template.NAME.
 Result<ChatTemplates> gguf_chat_templates(const Gguf& file, const std::string& name);
 

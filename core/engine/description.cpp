@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "base/memory.h"
 #include "base/quoted.h"
+#include "chat/files.h"
 #include "model/loading/config.h"
 #include "trace/trace_file.h"
 
@@ -194,6 +195,17 @@ Result<std::shared_ptr<const Tokenizer>> read_tokenizer(const Frame& described) 
                             "The server's tokenizer");
 }
 
+/// Reads the templates of conversations, which are written here and tokenized there.
+Result<std::shared_ptr<const ChatTemplates>> read_chat(const Json& described) {
+    TRY(const Json chat, json_object(described, or_null("chat"), kDescription));
+    const Json* templates = json_find(chat, or_null("chat_template"));
+    TRY(ChatTemplates out, parse_chat_templates(templates ? *templates : Json(), "The server's tokenizer"));
+    TRY(const Json tokens, json_object(chat, or_null("special_tokens"), kDescription));
+    for (const auto& [name, token] : tokens.items())
+        if (token.is_string()) out.special_tokens[name] = token.get<std::string>();
+    return std::make_shared<const ChatTemplates>(std::move(out));
+}
+
 /// Returns whether a configuration has the blocks that a server describes.
 bool has_these_blocks(const ModelConfig& read, const ModelConfig& described) {
     if (read.blocks() != described.blocks() || read.d_model != described.d_model) return false;
@@ -260,6 +272,7 @@ Result<EngineDescription> read_description(const Frame& described) {
     if (name.starts_with('/') || name.starts_with('.'))  // a folder's
         out.model->name = printable(shortened(std::filesystem::path(name).filename().string()));
     out.model->tokenizer = read_tokenizer(described);
+    if (out.model->tokenizer) out.model->chat = read_chat(described.header);
     TRY(const Json can, json_object(described.header, or_null("can"), kDescription));
     TRY(out.reuses, json_boolean(can, or_null("reuse"), false, kDescription));
     TRY(out.weights, read_offer(described.header, out.model->config));

@@ -79,6 +79,9 @@ template <class Request>
 bool by_method(const Request& request) {
     return row_of(influence_methods(), request.how.method).needs_weights;
 }
+inline bool by_contribution(const TurnsRequest& request) {
+    return request.measure == TurnMeasure::contribution;
+}
 inline bool beside_contributions(const AttentionBesideRequest& request) {
     return request.beside == InfluenceBeside::contribution;
 }
@@ -173,8 +176,8 @@ inline constexpr std::tuple kMeasured{MeasuredRow<ExplanationRequest, measure_ex
                                       MeasuredRow<InfluenceMapRequest, measure_influence_map, always>{},
                                       MeasuredRow<FirstScoresRequest, measure_token_scores<0>, by_method>{},
                                       MeasuredRow<SecondScoresRequest, measure_token_scores<1>, by_method>{},
-                                      MeasuredRow<TurnsRequest, measure_turns, always>{},
-                                      MeasuredRow<OwnAnswerRequest, measure_own_answer, always>{},
+                                      MeasuredRow<TurnsRequest, measure_turns, by_contribution>{},
+                                      MeasuredRow<OwnAnswerRequest, measure_own_answer>{},
                                       MeasuredRow<AdapterChangesRequest, measure_adapter_changes>{},
                                       MeasuredRow<StrengthsRequest, measure_strengths>{},
                                       MeasuredRow<EncodingsRequest, measure_encodings>{}};

@@ -60,6 +60,37 @@ def circuits_are_the_same():
             assert got.stdout == want.stdout, more
 
 
+TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<{{ m.role }}> {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant> {% endif %}"
+)
+
+
+def conversations_are_the_same():
+    """The template comes from the server; its tokenizer reads what the template writes."""
+    model, tokenizer = loaded("gpt2")
+    tokenizer.chat_template = TEMPLATE
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        told = Path(folder) / "chat.json"
+        told.write_text(
+            '[{"role": "user", "content": "the cat sat"}, '
+            '{"role": "assistant", "content": "on the mat"}, {"role": "user", "content": "a dog"}]'
+        )
+        with headlight.live(model, tokenizer) as server:
+            for view in (("chat",), ("chat", "--chat-measure", "contribution"), ("head",)):
+                asked = ("--chat", told, "--view", *view)
+                got = numbers("--engine", server.address, *asked)
+                same(f"{view}", got, numbers("--model", folder, *asked), 1e-4)
+    model, tokenizer = loaded("gpt2")
+    with headlight.live(model, tokenizer) as server, tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "chat.json"
+        told.write_text('[{"role": "user", "content": "the cat sat"}]')
+        done = ran("heads", "--engine", server.address, "--chat", told)
+        assert done.returncode == 1 and "no chat template" in done.stderr, done.stderr
+
+
 def weights_are_fetched_again_after_a_step():
     """What trained on in the notebook is not shown with the weights of before."""
     model, tokenizer = loaded("gpt2")

@@ -271,8 +271,7 @@ void draw_chat(Scene& s, Rect area) {
 namespace {
 
 const char* no_chat(const Model& m) {
-    if (m.engine) return "A conversation needs the chat template here; it is in another process.";
-    if (const char* missing = no_weights(m)) return missing;
+    if (const char* missing = cannot_run(m)) return missing;
     return has_chat_template(m) ? nullptr : kNoChatTemplate;
 }
 

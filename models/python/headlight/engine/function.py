@@ -16,7 +16,7 @@ from ..trace_writer import as_array, is_causal, place
 from .changes import Block
 from .fields import checked
 from .plans import Cancelled, Wanted
-from .requests import Answer, Requests, Stop
+from .requests import Answer, Requests, Stop, described_chat
 
 REFUSED = (
     "is a function that gives patterns, and nothing can be changed or asked inside it; give a "
@@ -49,6 +49,7 @@ class FunctionRequests(Requests):
                 "kind": "decoder" if all(b["rule"]["causal"] for b in blocks) else "encoder",
                 "blocks": blocks,
                 "tokenizer": str(getattr(self.tokenizer, "name_or_path", "") or "") or None,
+                "chat": described_chat(self.tokenizer),
                 "can": {**can, "chat": bool(getattr(self.tokenizer, "chat_template", None))},
             }
         )

@@ -78,6 +78,7 @@ class Requests:
             "tokenizer": str(getattr(tokenizer, "name_or_path", "") or "") or None,
             "can": self._can(),
             "weights": described_weights(live.model),
+            "chat": described_chat(tokenizer),
         }
         backend = getattr(tokenizer, "backend_tokenizer", None)
         if request.get("tokenizer") == "file" and backend is not None:
@@ -334,6 +335,18 @@ class Requests:
         if found is None:
             raise HeadlightError(f'This model has no head "{request["head"]}".')
         return Answer({}, head_weights(self.live, *found))
+
+
+def described_chat(tokenizer: Any) -> dict[str, Any] | None:
+    """The chat template, or several with their names, and the special tokens that they write."""
+    held = getattr(tokenizer, "chat_template", None)
+    if not held:
+        return None
+    if isinstance(held, Mapping):
+        held = [{"name": str(name), "template": str(text)} for name, text in held.items()]
+    tokens = getattr(tokenizer, "special_tokens_map", {})
+    written = {name: str(token) for name, token in tokens.items() if isinstance(token, str)}
+    return {"chat_template": held, "special_tokens": written}
 
 
 def _finite(value: Any) -> Any:
