@@ -30,6 +30,7 @@ import given_processes
 import given_prompts
 import given_results
 import given_runs
+import given_signatures
 import given_wrappers
 import running
 import surroundings
@@ -44,6 +45,7 @@ SUBJECTS = [
     given_notebooks,
     given_models,
     given_architectures,
+    given_signatures,
     given_wrappers,
     given_panels,
     given_patching,

@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .errors import HeadlightError
-from .option_kinds import names_what_is_near
 from .option_table import CompareOptions
 from .program import spelled
-from .recorded import PATTERNS, READ, RECORDED
+from .recorded import PATTERNS
 from .results import drawn
+from .signatures import takes
 from .sources import Source, named_text, open_source, reads_text
 from .tables import Comparison
 from .temporary import remove, temporary_path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(CompareOptions)
 def compare(
     model: Any = None,
     tokenizer: Any = None,

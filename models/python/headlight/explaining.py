@@ -10,13 +10,12 @@ from .head_names import head_parts
 from .measures import Attribution, PatchMap
 from .metrics import Metric, in_words
 from .nnsight_models import unwrapped
-from .option_kinds import names_what_is_near
 from .option_table import AttributeOptions, PatchOptions
 from .patching import WHAT, Pair, along_paths, opened, patched
 from .program import run, spelled
-from .recorded import READ, RECORDED
 from .results import drawn
 from .saved_models import saved_folder
+from .signatures import takes
 from .sources import Source, open_source
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ What = Literal[
 ]
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(AttributeOptions)
 def attribute(
     model: Any = None,
     tokenizer: Any = None,
@@ -90,7 +89,7 @@ def attribute(
     return drawn(found, source, "influence", {**given, **steps}, ("steps", "over"))
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(PatchOptions)
 def patch(
     model: Any = None,
     tokenizer: Any = None,

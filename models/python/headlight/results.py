@@ -18,6 +18,7 @@ from .markup import heat_map, side_by_side
 from .named_arrays import NamedArray, only_one, safetensors
 from .option_table import FigureOptions
 from .optional import optional
+from .signatures import takes
 from .sources import Source
 from .trace_writer import writing
 
@@ -63,6 +64,7 @@ class Result:
         """A data frame of pandas."""
         return optional("pandas", "Data frames").DataFrame(self.records())
 
+    @takes(FigureOptions)
     def figure(self, head: Any = None, **options: Unpack[FigureOptions]) -> Figure:
         """The program's own view of it; of a head, (1, 2) or "1.2", where the view shows one.
         Options are those of headlight.figure."""

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .comparing import compare
-from .errors import HeadlightError
-from .explaining import attribute, patch
+from .errors import HeadlightError, unknown_name
+from .explaining import What, attribute, patch
 from .figure import Figure
 from .head_names import head_parts, placed_head
 from .measures import Attribution, PatchMap
+from .metrics import Metric
 from .named_arrays import NamedArray
+from .option_table import (
+    AttributeOptions,
+    CompareOptions,
+    FigureOptions,
+    HeadsOptions,
+    PatchOptions,
+)
 from .program import spelled
+from .recorded import CHANGES, Changes
 from .showing import figure
+from .signatures import takes
 from .sources import Source, named_text, open_source
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
 
-CHANGES = ("mask", "ablate", "change", "temperature_attn")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 LISTED = ("ablate", "change")
 
 
@@ -45,7 +57,8 @@ class Head:
         """float32 [query, key], with the names of the tokens."""
         return self.run.pattern(self.name)
 
-    def figure(self, view: str | None = None, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def figure(self, view: str | None = None, **options: Unpack[FigureOptions]) -> Figure:
         """The program's view of it."""
         return self.run.figure(view, head=self.name, **options)
 
@@ -84,12 +97,15 @@ class Run:
         self.trace: Trace = source.trace or self._recorded(source)
         self._more: dict[str, Trace] = {}
 
-    def _recorded(self, source: Source, *options: str) -> Trace:
+    def _recorded(self, source: Source, names: Sequence[str] = ()) -> Trace:
+        """A pass of the program; names: the arrays to keep, instead of its own choice."""
         target = temporary_path()
         try:
-            source.run("trace", [*options, "-o", str(target)])
-        except BaseException:
+            source.run("trace", [*spelled({"capture": names}), "-o", str(target)])
+        except BaseException as problem:
             remove(target)
+            if str(problem).startswith("No tensor matches"):
+                raise unknown_name(names[0], self.trace) from None
             raise
         return Trace(target, temporary=True)
 
@@ -111,10 +127,10 @@ class Run:
         except HeadlightError:
             if self.source.trace is not None and self.source.weights is None:
                 raise
-        if "every" not in self._more:
-            source = self.source.with_weights()
-            self._more["every"] = self._recorded(source, "--capture", "*")
-        return self._more["every"][name]
+        names = self.trace.full_names(name)
+        if names[0] not in self._more:
+            self._more[names[0]] = self._recorded(self.source.with_weights(), names)
+        return self._more[names[0]][name]
 
     def pattern(self, layer: Any, head: Any = None) -> NamedArray:
         """The pattern of a head, float32 [query, key]: pattern(1, 2), pattern("1.2") or
@@ -137,25 +153,58 @@ class Run:
         """A head of this run: head(1, 2), head("1.2") or head(("cross", 1, 2))."""
         return Head(self, placed_head(head, layer) if head is not None else layer)
 
-    def heads(self, **options: Any) -> HeadTable:
+    @takes(HeadsOptions)
+    def heads(self, **options: Unpack[HeadsOptions]) -> HeadTable:
         """The statistics of every head, with the options of headlight.heads."""
         from . import heads
 
         return heads(self.source, **options)
 
-    def figure(self, view: str | None = None, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def figure(
+        self,
+        view: str | None = None,
+        *,
+        head: Any = None,
+        layer: Any = None,
+        format: Literal["html", "png", "svg"] = "html",
+        figsize: tuple[float, float] | None = None,
+        ax: Any = None,
+        **options: Unpack[FigureOptions],
+    ) -> Figure:
         """A view of this run, with the options of headlight.figure."""
-        return figure(self.source, view=view, **options)
+        own: dict[str, Any] = {"format": format, "figsize": figsize, "ax": ax}
+        return figure(self.source, view=view, head=head, layer=layer, **own, **options)
 
-    def lens(self, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def lens(self, **options: Unpack[FigureOptions]) -> Figure:
         """What each layer predicts; `.numbers()` are its arrays."""
         return self.figure("lens", **options)
 
-    def attribute(self, **options: Any) -> Attribution:
+    @takes(AttributeOptions)
+    def attribute(
+        self,
+        *,
+        method: str = "leave-out",
+        metric: str | Metric | None = None,
+        **options: Unpack[AttributeOptions],
+    ) -> Attribution:
         """How much each token counts, with the options of headlight.attribute."""
-        return attribute(self.source, **options)
+        return attribute(self.source, method=method, metric=metric, **options)
 
-    def patch(self, corrupted: str | None = None, **options: Any) -> PatchMap:
+    @takes(PatchOptions)
+    def patch(
+        self,
+        corrupted: str | None = None,
+        *,
+        what: What | None = None,
+        head: Any = None,
+        metric: str | Metric | None = None,
+        sender: Any = None,
+        receivers: Any = None,
+        part: Literal["q", "k", "v"] | None = None,
+        **options: Unpack[PatchOptions],
+    ) -> PatchMap:
         """Patch this run's activations into that of another text, with the options of
         headlight.patch."""
         tokenizer, text, inputs = self._asked
@@ -164,15 +213,19 @@ class Run:
                 "Patching takes the activations of a text without changes; give headlight.run the "
                 "text alone."
             )
-        return patch(self._model, tokenizer, clean=text, corrupted=corrupted, **options)
+        own: dict[str, Any] = {"what": what, "head": head, "metric": metric}
+        own |= {"sender": sender, "receivers": receivers, "part": part}
+        return patch(self._model, tokenizer, clean=text, corrupted=corrupted, **own, **options)
 
-    def compare(self, other: Run, **options: Any) -> Comparison:
+    @takes(CompareOptions)
+    def compare(self, other: Run, **options: Unpack[CompareOptions]) -> Comparison:
         """How far apart the patterns of two runs are."""
         if not isinstance(other, Run):
             raise HeadlightError("A run is compared with another; give run.compare(other).")
         return compare(self.trace, model_b=other.trace, **options)
 
-    def changed(self, *changes: str, **options: Any) -> Run:
+    @takes(Changes)
+    def changed(self, *changes: str, **options: Unpack[Changes]) -> Run:
         """The run with changes: changed("mask:5>3@1.2", "ablate:2.0"), ablate=["1.2"],
         mask="window:4"."""
         given = {**options, "change": [*listed(options.get("change")), *changes] or None}

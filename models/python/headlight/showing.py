@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from .errors import HeadlightError
 from .figure import Figure
 from .head_names import placed_head
-from .option_kinds import names_what_is_near
 from .option_table import FigureOptions, ShowOptions
-from .recorded import READ, RECORDED
+from .signatures import takes
 from .sources import Source, is_workspace, open_source
 from .widget import view_of
 from .window import Window, is_notebook, open_window
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(ShowOptions)
 def show(
     model: Any = None,
     tokenizer: Any = None,
@@ -80,7 +79,7 @@ def show(
     )
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(FigureOptions)
 def figure(
     model: Any = None,
     tokenizer: Any = None,
@@ -142,7 +141,7 @@ def figure(
     return drawn
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(FigureOptions)
 def view(
     model: Any = None,
     tokenizer: Any = None,
