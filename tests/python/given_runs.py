@@ -180,3 +180,18 @@ def calls_are_logged():
         log.removeHandler(handler)
         log.setLevel(before)
     assert any("heads" in line and TEXT in line for line in said), said
+
+
+def an_array_that_is_not_there_is_captured_alone():
+    run = headlight.run("stories", TEXT)
+    assert run["q", 0].shape == (len(run.tokens), 8, 32)
+    (held,) = run._more.values()
+    assert list(held) == ["blocks.0.attn.hook_q"]
+    near(run["blocks.1.attn.hook_v"], headlight.trace("stories", TEXT, capture="*")["v", 1])
+    assert len(run._more) == 2
+    other = run.changed("mask:5>3@1.2")
+    near(
+        other["z", 2], headlight.trace("stories", TEXT, change="mask:5>3@1.2", capture="*")["z", 2]
+    )
+    says("The names are", lambda: run["blocks.9.attn.hook_q"])
+    says('There is no "blocks.0.attn.hook_nothing"', lambda: run["nothing", 0])
