@@ -18,6 +18,7 @@ warnings.filterwarnings("ignore")
 
 import given_architectures
 import given_arrays
+import given_attributing
 import given_corpora
 import given_dropins
 import given_mistakes
@@ -45,6 +46,7 @@ SUBJECTS = [
     given_notebooks,
     given_models,
     given_architectures,
+    given_attributing,
     given_signatures,
     given_wrappers,
     given_panels,

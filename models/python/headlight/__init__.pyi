@@ -9,12 +9,13 @@ from .engine.live import Live as Live, live as live
 from .errors import HeadlightError as HeadlightError
 from .explaining import What
 from .figure import Figure as Figure
+from .integrals import Panel as Panel
 from .measures import Attribution as Attribution, PatchMap as PatchMap
 from .metrics import Metric
 from .named_arrays import NamedArray as NamedArray
 from .option_types import FilePath, HeadName, HeadNames, Ids, Pair, Positions, Texts
 from .over_texts import Corpus as Corpus
-from .panel import Panel as Panel, panel as panel
+from .panel import panel as panel
 from .program import timeout as timeout
 from .results import Result as Result
 from .runs import Head as Head, Run as Run
@@ -31,7 +32,7 @@ def attribute(
     text: Any = None,
     *,
     method: str = 'leave-out',
-    metric: str | None = None,
+    metric: str | Metric | None = None,
     patterns: Any = None,
     encoder_patterns: Any = None,
     decoder_patterns: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal
 
+from .attributing import attributed
 from .errors import HeadlightError
 from .head_names import head_parts
 from .measures import Attribution, PatchMap
@@ -16,7 +17,7 @@ from .program import run, spelled
 from .results import drawn
 from .saved_models import saved_folder
 from .signatures import takes
-from .sources import Source, open_source
+from .sources import Source, named_text, open_source, reads_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,7 +44,7 @@ def attribute(
     text: Any = None,
     *,
     method: str = "leave-out",
-    metric: str | None = None,
+    metric: str | Metric | None = None,
     **options: Unpack[AttributeOptions],
 ) -> Attribution:
     """Attribute what the model says to the tokens of its input.
@@ -51,16 +52,19 @@ def attribute(
     Parameters
     ----------
     model, tokenizer, text
-        A folder, a .gguf file or a name, which the program runs itself, and the text.
+        A folder, a .gguf file or a name, or a transformers model in memory, and the text.
     method : str
         "leave-out" deletes each token and runs the rest again. Others: "gradient",
         "input-x-gradient", "integrated-gradients" (steps="auto" or a number, baseline="mean",
         "zero" or "text:A PROMPT"), "contribution", "relevance" or "rollout". "jacobian" without a
         metric gives `.matrix` [output, token], every output's response to every token (probes=8
         estimates it).
-    metric : str, optional
+    metric : str or function, optional
         "log p ball" or "ball - car"; by default the log-probability of the most probable next
-        token.
+        token. Of a model in memory also a function that takes the logits, a tensor float32
+        [position, vocabulary], and returns one number: lambda logits: logits[-1, 5] - logits[-1,
+        7]. The model's own passes compute then, by "leave-out" (count positions from the end,
+        which leaving out moves), "gradient", "input-x-gradient" or "integrated-gradients".
     **options
         Further options of the program.
 
@@ -74,14 +78,16 @@ def attribute(
     Raises
     ------
     HeadlightError
-        The model is in memory, or the method or the metric is wrong.
+        The model's weights cannot be had, or the method or the metric is wrong.
 
     Examples
     --------
     >>> headlight.attribute("stories", text="Lily had a red", metric="log p ball").scores
     """
-    source = open_source(model, tokenizer, text, options)
-    source = source.with_weights()
+    if callable(metric) and reads_text(model):
+        return attributed(model, *named_text(tokenizer, text), method, metric, options)
+    in_words(metric, "headlight.attribute")
+    source = open_source(model, tokenizer, text, options).with_weights()
     given = {"method": method, "metric": metric, **options}
     found = Attribution(source.run("attribute", [*spelled(given), "--json"]))
     points = options.get("steps")

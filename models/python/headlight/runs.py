@@ -190,7 +190,16 @@ class Run:
         **options: Unpack[AttributeOptions],
     ) -> Attribution:
         """How much each token counts, with the options of headlight.attribute."""
-        return attribute(self.source, method=method, metric=metric, **options)
+        if not callable(metric):
+            return attribute(self.source, method=method, metric=metric, **options)
+        tokenizer, text, inputs = self._asked
+        if self._changes:
+            raise HeadlightError(
+                "A metric that is a function is explained of a run without changes; give it in "
+                'words, "ball - car", or leave the changes out.'
+            )
+        given: dict[str, Any] = {"method": method, "metric": metric, **inputs, **options}
+        return attribute(self._model, tokenizer, text, **given)
 
     @takes(PatchOptions)
     def patch(
