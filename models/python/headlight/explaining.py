@@ -17,7 +17,7 @@ from .program import run, spelled
 from .results import drawn
 from .saved_models import saved_folder
 from .signatures import takes
-from .sources import Source, named_text, open_source, reads_text
+from .sources import Source, ids_read, is_long, named_text, open_source, reads_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -176,19 +176,27 @@ def patch(
     named = ".".join(head_parts(head)) if head is not None else None
     given = {
         "model": None if model is None else os.fspath(model),
-        "clean": clean,
-        "corrupted": corrupted,
+        **_passed("clean", clean, model),
+        **_passed("corrupted", corrupted, model),
         "what": what,
         "head": named,
         "metric": metric,
         **options,
     }
     found = PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
-    if corrupted is None or options.get("estimate"):
+    if options.get("estimate") or None in (given.get("clean"), given.get("corrupted")):
         return found
     shown = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
     source = Source(spelled({"model": given["model"], "text": corrupted}), held=model)
     return drawn(found, source, "patch", {**shown, **options})
+
+
+def _passed(name: str, text: str | None, model: Any) -> dict[str, Any]:
+    """A text as an option; one that is too long for an argument by the ids that the model reads
+    of it."""
+    if text is None or not is_long(text):
+        return {name: text}
+    return {f"{name}_ids": ids_read(open_source(model, None, text, {}))}
 
 
 def _by_own_passes(pair: Pair, what: Any, head: Any, path: Any) -> PatchMap:
