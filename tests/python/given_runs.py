@@ -3,10 +3,12 @@
 import logging
 import os
 import re
+import sys
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import headlight
 import numpy as np
@@ -195,3 +197,33 @@ def an_array_that_is_not_there_is_captured_alone():
     )
     says("The names are", lambda: run["blocks.9.attn.hook_q"])
     says('There is no "blocks.0.attn.hook_nothing"', lambda: run["nothing", 0])
+
+
+def the_bar_of_the_program_is_one_of_tqdm():
+    """Where somebody looks; its sentences and answers stay as they are."""
+    shown = []
+
+    class Bar:
+        def __init__(self, total, desc, leave):
+            self.total, self.desc, self.n = total, desc, 0
+            shown.append(self)
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            self.closed = True
+
+    both = {"clean": CLEAN, "corrupted": CORRUPTED}
+    asked = {**both, "what": "heads"}
+    want = headlight.patch("stories", **asked).values
+    assert not shown
+    with mock.patch.object(sys.modules["headlight.program"], "shown_bar", lambda: Bar):
+        near(headlight.patch("stories", **asked).values, want, 0)
+        (bar,) = shown
+        assert (bar.total, bar.n, bar.desc, bar.closed) == (want.size, want.size, "patch", True)
+        says("There is no head", lambda: headlight.patch("stories", **both, head=(9, 9)))
+        with headlight.timeout(0.01):
+            says("headlight.timeout", lambda: headlight.heads("stories", text=TEXT))
+        long = "The cat sat on the mat.\n" * 9000
+        assert len(headlight.heads("stories", text=long).rows) == 32

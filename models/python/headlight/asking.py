@@ -143,7 +143,7 @@ def circuits(
     """
     model = _on_disk(model, tokenizer)
     named = {"model": model, "head": None if head is None else spelled_head(head), **options}
-    return Circuits(run(["circuits", *spelled(named), "--quiet", "--json"]))
+    return Circuits(run(["circuits", *spelled(named), "--json"]))
 
 
 @takes(LearnOptions)

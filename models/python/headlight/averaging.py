@@ -173,7 +173,7 @@ def average(
         "metric": metric,
         **options,
     }
-    found = Averages(run([measure, *spelled(given), "--quiet", "--json"], text))
+    found = Averages(run([measure, *spelled(given), "--json"], text))
     if metric is not None and not text:
         return found  # read by the view from the file of prompts alone
     # Give a text: render reads one beside the prompts.

@@ -183,7 +183,7 @@ def patch(
         "metric": metric,
         **options,
     }
-    found = PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
+    found = PatchMap(run(["patch", *spelled(given), "-o", "-.json"]))
     if options.get("estimate") or None in (given.get("clean"), given.get("corrupted")):
         return found
     shown = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
