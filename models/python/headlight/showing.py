@@ -9,6 +9,7 @@ from .errors import HeadlightError
 from .figure import Figure
 from .head_names import placed_head
 from .option_table import FigureOptions, ShowOptions
+from .results import Result
 from .signatures import takes
 from .sources import Source, is_workspace, open_source
 from .widget import view_of
@@ -189,6 +190,13 @@ def view(
         if named := [name for name, value in given.items() if value is not None]:
             raise HeadlightError(f"The figure is drawn already; give {named[0]}= where it is made.")
         return view_of(model)
+    if isinstance(model, Result):
+        shown = model.figure(placed_head(head, layer), **options)
+        if view is not None or not isinstance(shown, Figure):
+            raise HeadlightError(
+                f"A {type(model).__name__} has no other view, or no page; show its .figure()."
+            )
+        return view_of(shown)
     if callable(getattr(model, "figure", None)) and tokenizer is None and text is None:
         return view_of(model.figure(view, head=placed_head(head, layer), **options))
     return view_of(figure(model, tokenizer, text, view=view, head=head, layer=layer, **options))
