@@ -231,3 +231,54 @@ def the_bar_of_the_program_is_one_of_tqdm():
             says("headlight.timeout", lambda: headlight.heads("stories", text=TEXT))
         long = "The cat sat on the mat.\n" * 9000
         assert len(headlight.heads("stories", text=long).rows) == 32
+
+
+def a_model_that_the_program_does_not_open_is_changed_by_its_own_passes():
+    """A hook, which the saved weights lack; and changes are those of the program."""
+    model, tokenizer = in_memory()
+    changes = {"change": ["mask:5>3@1.2", "temperature:0.5@2.0"], "ablate": ["2.1"]}
+    own = headlight.run(model, tokenizer, TEXT, **changes)
+    hook = model.transformer.h[3].register_forward_hook(lambda _, __, out: out)
+    try:
+        run = headlight.run(model, tokenizer, TEXT)
+        for with_changes in (
+            headlight.run(model, tokenizer, TEXT, **changes),
+            run.changed(*changes["change"], ablate=[(2, 1)]),
+        ):
+            assert with_changes._live is not None
+            for layer in range(4):
+                near(with_changes.pattern(layer, 2), own.pattern(layer, 2))
+                for name in ("resid_post", "q", "v", "z"):
+                    near(with_changes[name, layer], own[name, layer], 2e-3)
+            near(with_changes.logits, own.logits, 2e-3)
+            assert run.compare(with_changes).distance[1, 2] > 0
+            assert with_changes.figure(head=(1, 2)).svg.startswith("<?xml")
+        hard = run.changed(mask="window:2", temperature_attn=0.5)
+        near(
+            hard.logits,
+            headlight.run("stories", TEXT, mask="window:2", temperature_attn=0.5).logits,
+            2e-3,
+        )
+        says("There is no", lambda: with_changes["nothing", 0])
+        says("9.9", lambda: run.changed(ablate="9.9"))
+    finally:
+        hook.remove()
+    assert own._live is None
+
+
+def an_architecture_that_the_program_does_not_open_is_changed():
+    import torch
+    from transformers import DogeConfig, DogeForCausalLM
+
+    torch.manual_seed(2)
+    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    size |= {"num_key_value_heads": 2, "intermediate_size": 48, "vocab_size": 64}
+    model = DogeForCausalLM(DogeConfig(**size)).eval()
+    run = headlight.run(model, ids=[5, 9, 14, 22])
+    other = run.changed("mask:3>1@1.2")
+    assert other._live is not None
+    assert other.pattern(1, 2)[3, 1] == 0 < run.pattern(1, 2)[3, 1]
+    near(other.pattern(1, 1), run.pattern(1, 1))
+    own = model(torch.tensor([[5, 9, 14, 22]])).logits[0].detach().numpy()
+    near(other.logits[:3], own[:3])
+    assert np.abs(other.logits - own)[3].max() > 1e-6

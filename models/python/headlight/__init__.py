@@ -214,7 +214,8 @@ def run(
     **inputs
         ids=, pair=, target=, inputs=, tokens=, … of headlight.trace; and changes:
         mask="window:4", ablate=["1.2"], change=["mask:5>3@1.2"], temperature_attn=0.5. A
-        transformers model in memory is changed as a copy that the program runs.
+        transformers model in memory is changed as a copy that the program runs; one that the
+        program does not open, or that has hooks or adapters, by its own passes.
 
     Returns
     -------

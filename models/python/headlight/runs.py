@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .comparing import compare
-from .errors import HeadlightError, unknown_name
+from .errors import HeadlightError, ProgramDied, unknown_name
 from .explaining import What, attribute, patch
 from .figure import Figure
 from .head_names import head_parts, placed_head
+from .hooked_models import is_hooked
 from .measures import Attribution, PatchMap
 from .metrics import Metric
 from .named_arrays import NamedArray
@@ -36,6 +37,8 @@ from .trace_file import Trace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .engine.changed import ChangedModel
 
 LISTED = ("ablate", "change")
 
@@ -82,20 +85,39 @@ class Run:
     ):
         self._asked = (*named_text(tokenizer, text), dict(inputs))
         self._model, self._changes = model, dict(changes)
+        self._more: dict[str, Mapping[str, np.ndarray]] = {}
+        self._live: ChangedModel | None = None
+        try:
+            self.source = self._opened()
+            self.trace: Trace = self.source.trace or self._recorded(self.source)
+        except HeadlightError as problem:
+            self.trace = self._computed_live(problem)
+            self.source = Source(["--trace", str(self.trace.path)], self.trace)
+
+    def _opened(self) -> Source:
+        tokenizer, text, inputs = self._asked
         given = dict(inputs)
-        source = open_source(model, tokenizer, text, given)
-        if changes:
+        source = open_source(self._model, tokenizer, text, given)
+        if self._changes:
             source = source.with_weights()
             if source.trace is not None:
                 raise HeadlightError(
                     "A recording cannot be changed; give headlight.run the model and the text."
                 )
-        if source.trace is None:
-            more = spelled({**given, **changes})
-            source = replace(source, arguments=[*source.arguments, *more])
-        self.source = source
-        self.trace: Trace = source.trace or self._recorded(source)
-        self._more: dict[str, Trace] = {}
+        if source.trace is not None:
+            return source
+        return replace(source, arguments=[*source.arguments, *spelled({**given, **self._changes})])
+
+    def _computed_live(self, problem: HeadlightError) -> Trace:
+        """A changed pass of the model itself, where its weights alone, or the program, would not
+        do: it has hooks or adapters, or an architecture that the program does not open."""
+        in_memory = hasattr(self._model, "forward") and not is_hooked(self._model)
+        if not (self._changes and in_memory) or isinstance(problem, ProgramDied):
+            raise problem
+        from .engine.changed import ChangedModel  # which needs torch's model
+
+        self._live = ChangedModel(self._model, *self._asked, self._changes)
+        return self._live.trace()
 
     def _recorded(self, source: Source, names: Sequence[str] = ()) -> Trace:
         """A pass of the program; names: the arrays to keep, instead of its own choice."""
@@ -125,12 +147,21 @@ class Run:
         try:
             return self.trace[name]
         except HeadlightError:
-            if self.source.trace is not None and self.source.weights is None:
+            weightless = self.source.trace is not None and self.source.weights is None
+            if weightless and self._live is None:
                 raise
         names = self.trace.full_names(name)
         if names[0] not in self._more:
-            self._more[names[0]] = self._recorded(self.source.with_weights(), names)
-        return self._more[names[0]][name]
+            self._more[names[0]] = (
+                self._live.arrays(names)
+                if self._live is not None
+                else self._recorded(self.source.with_weights(), names)
+            )
+        held = self._more[names[0]]
+        found = next((held[full] for full in names if full in held), None)
+        if found is None:
+            raise unknown_name(names[0], self.trace)
+        return found
 
     def pattern(self, layer: Any, head: Any = None) -> NamedArray:
         """The pattern of a head, float32 [query, key]: pattern(1, 2), pattern("1.2") or
