@@ -1,5 +1,5 @@
-"""Integrals along a way, at as many points as they need: where an integrand bends, panels are
-halved (Gauss and Kronrod, 3 and 7 points), as core/analysis/attribution/path_integral.cpp does."""
+"""Integrals along a way: where an integrand bends, panels are halved (Gauss and Kronrod, 3 and 7
+points), as core/analysis/attribution/path_integral.cpp does."""
 
 from __future__ import annotations
 
