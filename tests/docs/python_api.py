@@ -4,6 +4,7 @@
 python_api.py ROOT        prints the page"""
 
 import ast
+import functools
 import inspect
 import re
 import sys
@@ -36,14 +37,54 @@ def definitions(package):
     for file in [package / "__init__.py", *sorted(package.rglob("*.py"))]:
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, kinds):
+                node.file = file
                 found.setdefault(node.name, node)
     return found
+
+
+def options_of(node, found):
+    """The (name, type, default) of each option that a function takes by its TypedDict, None of a
+    function that takes none; defaults as source, "None" where none is named."""
+    if node.args.kwarg is None:
+        return None
+    named = ast.unparse(node.args.kwarg.annotation).removeprefix("Unpack[").removesuffix("]")
+    defaults = defaults_of(found[named].file).get(named, {})
+    own = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+    return [
+        (name, hint, defaults.get(name, "None"))
+        for name, hint in fields(named, found)
+        if name not in own
+    ]
+
+
+def fields(named, found):
+    """The fields of a TypedDict, those of its bases first."""
+    if named == "TypedDict":
+        return []
+    node = found[named]
+    out = {name: hint for base in node.bases for name, hint in fields(base.id, found)}
+    for held in node.body:
+        if isinstance(held, ast.AnnAssign):
+            out[held.target.id] = ast.unparse(held.annotation)
+    return list(out.items())
+
+
+@functools.cache
+def defaults_of(file):
+    """What DEFAULTS[NAME] = {…} say in a file, as source."""
+    return {
+        node.targets[0].slice.id: {
+            key.value: ast.unparse(value) for key, value in zip(node.value.keys, node.value.values)
+        }
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+    }
 
 
 def signature(node):
     arguments = ast.unparse(node.args).replace(": Any", "")
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"{node.name}({arguments}){returns}"
+    return re.sub(r": Unpack\[\w+\]", "", f"{node.name}({arguments}){returns}")
 
 
 def words(node):
@@ -54,6 +95,15 @@ def filled(text):
     return textwrap.fill(
         text, 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
+
+
+def options(node, found):
+    """The options behind **options, each with what the program takes without it."""
+    listed = options_of(node, found)
+    if not listed:
+        return ""
+    named = [f"`{name}`" if value == "None" else f"`{name}={value}`" for name, _, value in listed]
+    return "\n" + filled(f"**Options**: {', '.join(named)}.") + "\n"
 
 
 def markdown(text):
@@ -77,9 +127,12 @@ def member(node):
     return filled(f"- `.{name}`" + (f": {' '.join(words(node).split())}" if words(node) else ""))
 
 
-def section(node):
+def section(node, found):
     if isinstance(node, ast.FunctionDef):
-        return f"## {node.name}\n\n```python\n{signature(node)}\n```\n\n{markdown(words(node))}\n"
+        return (
+            f"## {node.name}\n\n```python\n{signature(node)}\n```\n\n{markdown(words(node))}\n"
+            + options(node, found)
+        )
     members = [
         member(n)
         for n in node.body
@@ -93,7 +146,7 @@ def page(root):
     package = Path(root) / "models/python/headlight"
     found = definitions(package)
     names = sorted(exported(package), key=lambda name: (name[0].isupper(), name))
-    return HEAD + "".join("\n" + section(found[name]) for name in names)
+    return HEAD + "".join("\n" + section(found[name], found) for name in names)
 
 
 if __name__ == "__main__":

@@ -233,7 +233,15 @@ def long_texts_are_read_whole():
         headlight.heads("stories", text=long)["entropy"],
         headlight.heads("stories", text=short)["entropy"],
     )
-    assert "128 KiB" in sentence_of(lambda: headlight.compare("stories", text="a", text_b=long))
+    both = lambda text: headlight.compare("stories", text="a", text_b=text, ablate="1.2").distance
+    assert np.array_equal(both(long), both(short))
+    both = lambda text: headlight.compare("stories", text=text, text_b="a " + text).distance
+    assert np.array_equal(both(long), both(short))
+    patched = lambda text: headlight.patch(
+        "stories", clean=text, corrupted=text.replace("cat", "dog", 1), what="heads"
+    )
+    assert np.array_equal(patched(long).values, patched(short).values)
+    assert "128 KiB" in sentence_of(lambda: headlight.trace("translator", text="a", target=long))
     assert "64 KiB" in sentence_of(lambda: headlight.show("stories", text=long, block=False))
 
 

@@ -178,7 +178,7 @@ def a_value_of_the_wrong_type_is_said_of_its_argument():
         for argument in [
             *(
                 a
-                for a in inspect.signature(function).parameters
+                for a in inspect.signature(inspect.unwrap(function)).parameters
                 if a not in ("options", "path", "client")
             ),
             *more.get(name, ()),

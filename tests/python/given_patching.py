@@ -284,3 +284,21 @@ def what_cannot_be_patched_is_said():
     assert "cannot be read" in ask(sender=(1, 2), metric="kl of what - - -")
     model = tiny()
     assert "tokenizer" in sentence_of(lambda: headlight.patch(model, **{**both, "metric": metric}))
+
+
+def what_own_passes_compute_is_drawn():
+    """As a panel of its numbers: no view of the program shows them."""
+    model = tiny()
+    for found in (
+        patch(model, what="resid_pre"),
+        patch(model, what="heads-by-position"),
+        patch(model, sender=(1, 2)),
+        headlight.attribute(model, ids=IDS["clean"], metric=metric),
+    ):
+        drawn = found.figure(title="By its own passes", colormap="viridis", width_mm=85)
+        assert "By its own passes" in drawn.svg and found.unit in drawn.svg, found
+        assert "image/svg+xml" in drawn._repr_mimebundle_()
+    assert "resid_pre" in patch(model, what="resid_pre").figure().svg
+    says("no page", lambda: headlight.view(found))
+    says("leave values= out", lambda: found.figure(values=True))
+    says("leave head= out", lambda: found.figure((1, 2)))

@@ -53,3 +53,11 @@ def what_cannot_be_averaged_is_said():
     ):
         said = sentence_of(lambda g=given, o=options: headlight.average(g, "stories", **o))
         assert words in said, said
+
+
+def a_head_is_named_as_elsewhere():
+    pairs = [{"clean": "Lily saw a cat", "corrupted": "Lily saw a dog"}]
+    ask = lambda head: headlight.average(
+        pairs, "stories", measure="patch", what="head", head=head, metric="and"
+    )
+    assert ask((1, 2)).records() == ask("1.2").records()

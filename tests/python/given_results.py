@@ -98,7 +98,7 @@ def results_have_figures():
     estimated = headlight.patch(
         "stories", clean=CLEAN, corrupted=CORRUPTED, metric="ball - car", estimate=True
     )
-    assert "No view" in sentence_of(estimated.figure)
+    assert "share restored" in estimated.figure().svg
 
 
 def numbers_have_short_names_and_know_their_rows():

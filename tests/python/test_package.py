@@ -18,6 +18,7 @@ warnings.filterwarnings("ignore")
 
 import given_architectures
 import given_arrays
+import given_attributing
 import given_corpora
 import given_dropins
 import given_mistakes
@@ -30,6 +31,7 @@ import given_processes
 import given_prompts
 import given_results
 import given_runs
+import given_signatures
 import given_wrappers
 import running
 import surroundings
@@ -44,6 +46,8 @@ SUBJECTS = [
     given_notebooks,
     given_models,
     given_architectures,
+    given_attributing,
+    given_signatures,
     given_wrappers,
     given_panels,
     given_patching,

@@ -48,17 +48,18 @@ from .figure import Figure
 from .head_names import spelled_heads
 from .measures import Attribution, PatchMap
 from .named_arrays import NamedArray
-from .option_kinds import names_what_is_near, whole
+from .option_kinds import whole
 from .option_table import CorpusOptions, HeadsOptions, TraceOptions
 from .over_texts import Corpus
 from .panel import Panel, panel
 from .program import spelled, timeout
-from .recorded import READ, RECORDED
+from .recorded import READ, RECORDED, RunOptions
 from .results import Result, drawn, read_answer
 from .runs import Head, Run, checked
 from .saved_models import saved_folder
 from .shares import in_shares, over_all
 from .showing import figure, show, view
+from .signatures import takes
 from .sources import open_source
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
@@ -110,7 +111,7 @@ __all__ = [
 ]
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(TraceOptions)
 def trace(
     model: Any = None,
     tokenizer: Any = None,
@@ -165,7 +166,7 @@ def trace(
     return Trace(target, temporary=path is None)
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(HeadsOptions)
 def heads(
     model: Any = None, tokenizer: Any = None, text: Any = None, **options: Unpack[HeadsOptions]
 ) -> HeadTable:
@@ -200,7 +201,10 @@ def heads(
     return drawn(table, source, "heads", options, ("metric", "sort", "random_repeat"))
 
 
-def run(model: Any = None, tokenizer: Any = None, text: Any = None, **inputs: Any) -> Run:
+@takes(RunOptions)
+def run(
+    model: Any = None, tokenizer: Any = None, text: Any = None, **inputs: Unpack[RunOptions]
+) -> Run:
     """Run a model on a text, and keep what it computed.
 
     Parameters
@@ -210,7 +214,8 @@ def run(model: Any = None, tokenizer: Any = None, text: Any = None, **inputs: An
     **inputs
         ids=, pair=, target=, inputs=, tokens=, … of headlight.trace; and changes:
         mask="window:4", ablate=["1.2"], change=["mask:5>3@1.2"], temperature_attn=0.5. A
-        transformers model in memory is changed as a copy that the program runs.
+        transformers model in memory is changed as a copy that the program runs; one that the
+        program does not open, or that has hooks or adapters, by its own passes.
 
     Returns
     -------
@@ -231,11 +236,12 @@ def run(model: Any = None, tokenizer: Any = None, text: Any = None, **inputs: An
     >>> with run.changed("mask:4>1@1.2") as other:
     ...     other.compare(run).distance.max()
     """
-    read = {name: inputs.pop(name) for name in (*RECORDED, *READ) if name in inputs}
-    return Run(model, tokenizer, text, read, checked(inputs))
+    read = {name: value for name, value in inputs.items() if name in (*RECORDED, *READ)}
+    changes = {name: value for name, value in inputs.items() if name not in read}
+    return Run(model, tokenizer, text, read, checked(changes))
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(CorpusOptions)
 def corpus(
     texts: Any,
     *,

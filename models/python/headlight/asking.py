@@ -10,12 +10,11 @@ import numpy as np
 
 from .head_names import head_parts, spelled_head
 from .named_arrays import NamedArray
-from .option_kinds import names_what_is_near
 from .option_table import CircuitsOptions, GenerateOptions, LearnOptions
 from .program import run, spelled
-from .recorded import READ, RECORDED
 from .results import Result, read_answer
 from .saved_models import saved_folder
+from .signatures import takes
 from .sources import open_source
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class Circuits(Result):
         return f"<headlight.Circuits of {len(self.rows)} heads: {', '.join(self.arrays())}>"
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(GenerateOptions)
 def generate(
     model: Any = None, tokenizer: Any = None, text: Any = None, **options: Unpack[GenerateOptions]
 ) -> Generation:
@@ -109,7 +108,7 @@ def generate(
     return Generation(source.run("generate", [*spelled(options), "--json"]))
 
 
-@names_what_is_near(())
+@takes(CircuitsOptions)
 def circuits(
     model: Any = None,
     tokenizer: Any = None,
@@ -144,10 +143,10 @@ def circuits(
     """
     model = _on_disk(model, tokenizer)
     named = {"model": model, "head": None if head is None else spelled_head(head), **options}
-    return Circuits(run(["circuits", *spelled(named), "--quiet", "--json"]))
+    return Circuits(run(["circuits", *spelled(named), "--json"]))
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(LearnOptions)
 def learn(
     station: str,
     model: Any = None,

@@ -14,12 +14,11 @@ import numpy as np
 from .errors import HeadlightError
 from .markup import listing
 from .named_arrays import NamedArray
-from .option_kinds import names_what_is_near
 from .option_table import AverageOptions
 from .program import run, spelled
-from .recorded import READ, RECORDED
 from .results import Result, drawn, read_answer
 from .saved_models import saved_folder
+from .signatures import takes
 from .sources import Source
 from .temporary import remove, temporary_path
 
@@ -119,7 +118,7 @@ def _kept(file: str, text: bytes, metric: str | None, source: Source) -> str:
     return str(path)
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(AverageOptions)
 def average(
     prompts: Any,
     model: Any = None,
@@ -174,7 +173,7 @@ def average(
         "metric": metric,
         **options,
     }
-    found = Averages(run([measure, *spelled(given), "--quiet", "--json"], text))
+    found = Averages(run([measure, *spelled(given), "--json"], text))
     if metric is not None and not text:
         return found  # read by the view from the file of prompts alone
     # Give a text: render reads one beside the prompts.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .errors import HeadlightError
-from .option_kinds import names_what_is_near
-from .option_table import CompareOptions
+from .option_table import CompareOptions, TraceOptions
 from .program import spelled
-from .recorded import PATTERNS, READ, RECORDED
+from .recorded import CHANGES, PATTERNS, READ
 from .results import drawn
-from .sources import Source, named_text, open_source, reads_text
+from .signatures import takes
+from .sources import Source, ids_read, is_long, named_text, open_source, reads_text
 from .tables import Comparison
 from .temporary import remove, temporary_path
 from .trace_file import Trace
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(CompareOptions)
 def compare(
     model: Any = None,
     tokenizer: Any = None,
@@ -65,6 +67,8 @@ def compare(
     if model_b is None and text_b is None and a.weights is not None and options:
         a = a.with_weights()
     if a.trace is None and (model_b is None or isinstance(model_b, (str, os.PathLike))):
+        if text_b is not None and is_long(text_b):
+            return _beside(a, model if model_b is None else model_b, text_b, options)
         named = {
             "text_b": text_b,
             "model_b": None if model_b is None else os.fspath(model_b),
@@ -74,7 +78,7 @@ def compare(
         return drawn(found, a, "compare", named)
     if a.trace is None:
         if text_b is None and reads_text(model_b) and tokenizer_b is None and tokenizer is None:
-            given["ids"] = _ids_of(a)
+            given["ids"] = ids_read(a)
             text = None
         b = _other(
             model_b,
@@ -95,12 +99,9 @@ def compare(
             '.gguf file or a name, a change such as ablate="1.2".'
         )
     if isinstance(model_b, (str, os.PathLike)) and not str(model_b).endswith(".safetensors"):
-        return Comparison(
-            a.run(
-                "compare",
-                [*spelled({"model": os.fspath(model_b), "text": text_b, **options}), "--json"],
-            )
-        )
+        b = open_source(model_b, None, text_b, {})
+        both = replace(a, given=b.given)
+        return Comparison(both.run("compare", [*b.arguments, *spelled(options), "--json"]))
     read = text if text_b is None and reads_text(model_b) else text_b
     b = _other(
         model_b if model_b is not None else model,
@@ -117,12 +118,17 @@ def compare(
     )
 
 
-def _ids_of(source: Source) -> list[int]:
-    """The tokens that the program reads, for a model in memory that comes without a tokenizer."""
+def _beside(a: Source, model: Any, text: str, options: Mapping[str, Any]) -> Comparison:
+    """Compare with a text that is too long for an argument: as a trace, with the changes, which
+    are those of the second run."""
+    of_text = (*READ, "chat", "image", "text_file", "token_types")
+    of_run = [n for n in TraceOptions.__annotations__ if n in options and n not in of_text]
+    b = open_source(model, None, text, {})
     target = temporary_path()
     try:
-        source.run("trace", ["--capture", "*input_ids", "-o", str(target)])
-        return [int(token) for token in Trace(target)["input_ids"]]
+        b.run("trace", [*spelled({name: options[name] for name in of_run}), "-o", str(target)])
+        left = {n: v for n, v in options.items() if n not in (*CHANGES, "adapter")}
+        return Comparison(a.run("compare", [*spelled({"trace_b": target, **left}), "--json"]))
     finally:
         remove(target)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal
 
+from .attributing import attributed
 from .errors import HeadlightError
 from .head_names import head_parts
 from .measures import Attribution, PatchMap
 from .metrics import Metric, in_words
 from .nnsight_models import unwrapped
-from .option_kinds import names_what_is_near
 from .option_table import AttributeOptions, PatchOptions
 from .patching import WHAT, Pair, along_paths, opened, patched
 from .program import run, spelled
-from .recorded import READ, RECORDED
 from .results import drawn
 from .saved_models import saved_folder
-from .sources import Source, open_source
+from .signatures import takes
+from .sources import Source, ids_read, is_long, named_text, open_source, reads_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,14 +37,14 @@ What = Literal[
 ]
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(AttributeOptions)
 def attribute(
     model: Any = None,
     tokenizer: Any = None,
     text: Any = None,
     *,
     method: str = "leave-out",
-    metric: str | None = None,
+    metric: str | Metric | None = None,
     **options: Unpack[AttributeOptions],
 ) -> Attribution:
     """Attribute what the model says to the tokens of its input.
@@ -52,16 +52,19 @@ def attribute(
     Parameters
     ----------
     model, tokenizer, text
-        A folder, a .gguf file or a name, which the program runs itself, and the text.
+        A folder, a .gguf file or a name, or a transformers model in memory, and the text.
     method : str
         "leave-out" deletes each token and runs the rest again. Others: "gradient",
         "input-x-gradient", "integrated-gradients" (steps="auto" or a number, baseline="mean",
         "zero" or "text:A PROMPT"), "contribution", "relevance" or "rollout". "jacobian" without a
         metric gives `.matrix` [output, token], every output's response to every token (probes=8
         estimates it).
-    metric : str, optional
+    metric : str or function, optional
         "log p ball" or "ball - car"; by default the log-probability of the most probable next
-        token.
+        token. Of a model in memory also a function that takes the logits, a tensor float32
+        [position, vocabulary], and returns one number: lambda logits: logits[-1, 5] - logits[-1,
+        7]. The model's own passes compute then, by "leave-out" (count positions from the end,
+        which leaving out moves), "gradient", "input-x-gradient" or "integrated-gradients".
     **options
         Further options of the program.
 
@@ -75,14 +78,16 @@ def attribute(
     Raises
     ------
     HeadlightError
-        The model is in memory, or the method or the metric is wrong.
+        The model's weights cannot be had, or the method or the metric is wrong.
 
     Examples
     --------
     >>> headlight.attribute("stories", text="Lily had a red", metric="log p ball").scores
     """
-    source = open_source(model, tokenizer, text, options)
-    source = source.with_weights()
+    if callable(metric) and reads_text(model):
+        return attributed(model, *named_text(tokenizer, text), method, metric, options)
+    in_words(metric, "headlight.attribute")
+    source = open_source(model, tokenizer, text, options).with_weights()
     given = {"method": method, "metric": metric, **options}
     found = Attribution(source.run("attribute", [*spelled(given), "--json"]))
     points = options.get("steps")
@@ -90,7 +95,7 @@ def attribute(
     return drawn(found, source, "influence", {**given, **steps}, ("steps", "over"))
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(PatchOptions)
 def patch(
     model: Any = None,
     tokenizer: Any = None,
@@ -171,19 +176,27 @@ def patch(
     named = ".".join(head_parts(head)) if head is not None else None
     given = {
         "model": None if model is None else os.fspath(model),
-        "clean": clean,
-        "corrupted": corrupted,
+        **_passed("clean", clean, model),
+        **_passed("corrupted", corrupted, model),
         "what": what,
         "head": named,
         "metric": metric,
         **options,
     }
-    found = PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
-    if corrupted is None or options.get("estimate"):
+    found = PatchMap(run(["patch", *spelled(given), "-o", "-.json"]))
+    if options.get("estimate") or None in (given.get("clean"), given.get("corrupted")):
         return found
     shown = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
     source = Source(spelled({"model": given["model"], "text": corrupted}), held=model)
     return drawn(found, source, "patch", {**shown, **options})
+
+
+def _passed(name: str, text: str | None, model: Any) -> dict[str, Any]:
+    """A text as an option; one that is too long for an argument by the ids that the model reads
+    of it."""
+    if text is None or not is_long(text):
+        return {name: text}
+    return {f"{name}_ids": ids_read(open_source(model, None, text, {}))}
 
 
 def _by_own_passes(pair: Pair, what: Any, head: Any, path: Any) -> PatchMap:

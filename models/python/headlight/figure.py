@@ -8,17 +8,21 @@ import struct
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import HeadlightError
 from .head_names import head_parts, placed_head
 from .named_arrays import Numbers, read_arrays
-from .option_table import NUMBERS, OF_FIGURES
+from .option_table import NUMBERS, OF_FIGURES, FigureOptions
 from .optional import optional
 from .pages import LARGEST, framed
 from .program import spelled
+from .signatures import takes
 from .sources import Source
 from .window import Window, open_window
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 PRESET_IN_NUMBERS = (
     "head",
@@ -226,7 +230,7 @@ class Figure:
             )
         given = {"dpi": dpi, "transparent": transparent}
         options = {name: value for name, value in given.items() if value is not None}
-        return self.changed(**options).save(path)
+        return self._with(options).save(path)
 
     def draw(self, ax: Any) -> Any:
         """Draw the picture into an Axes of matplotlib, as a PNG of its size and of twice its
@@ -240,15 +244,20 @@ class Figure:
         box, dpi = ax.get_window_extent(), ax.figure.dpi
         size = {"figsize": (box.width / dpi, box.height / dpi), "dpi": 2 * dpi}
         read = optional("matplotlib.image", "Axes").imread
-        ax.imshow(read(io.BytesIO(self.changed(**size).png)), aspect="auto")
+        ax.imshow(read(io.BytesIO(self._with(size).png)), aspect="auto")
         ax.set_axis_off()
         return ax
 
-    def changed(self, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def changed(
+        self, *, figsize: tuple[float, float] | None = None, **options: Unpack[FigureOptions]
+    ) -> Figure:
         """The same figure with further options: figure.changed(title="", width_mm=85)."""
-        return Figure(
-            self._source, self._view, self._head, self._format, {**self._options, **options}
-        )
+        return self._with({"figsize": figsize, **options})
+
+    def _with(self, options: Mapping[str, Any]) -> Figure:
+        given = {**self._options, **options}
+        return Figure(self._source, self._view, self._head, self._format, given)
 
     def of_head(self, head: Any) -> Figure:
         """The pattern of one head, (1, 2) or "1.2", of the same."""

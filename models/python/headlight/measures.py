@@ -38,6 +38,8 @@ class Attribution(Result):
     method="jacobian" without a metric gives is `matrix`, float32 [output, token], with
     `standard_error` where it was estimated."""
 
+    unit = "score"
+
     def __init__(self, said: str | bytes):
         self.said = read_answer(said, "scores")
         self.method: str = self.said["method"]
@@ -111,6 +113,8 @@ class PatchMap(Result):
     `layers` and `columns` the rows and columns of the table. `estimates` are the same to first
     order (attribution patching), None if there is none; patch(…, estimate=True) gives them
     alone (`estimated`). `clean` and `corrupted` are the metric in both runs."""
+
+    unit = "share restored"
 
     def __init__(self, said: str | bytes):
         self.said = read_answer(said, "tables")

@@ -50,7 +50,7 @@ def _id(token: str, tokenizer: Any) -> int:
         return int(token[1:])
     if tokenizer is None:
         raise HeadlightError(f'The word "{token}" needs the tokenizer; give it, or an id as #17.')
-    word = token.strip('"')
+    word, ids = token.strip('"'), []
     for spelled in (word,) if token.startswith('"') else (" " + word, word):
         ids = tokenizer.encode(spelled, add_special_tokens=False)
         if len(ids) == 1:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import operator
 import os
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AnySet
-from difflib import SequenceMatcher, get_close_matches
 from numbers import Number
-from typing import Any, TypeVar
+from typing import Any
 
 from .errors import HeadlightError
 from .option_table import EITHER, SWITCHES
@@ -19,8 +15,6 @@ from .option_table import EITHER, SWITCHES
 # Which this package says itself.
 OF_THE_COMMAND_LINE = ("output", "o", "json", "quiet", "help", "version", "commands")
 TEXTS = ("text", "text_b", "pair", "target", "clean", "corrupted", "metric")
-NO_OPTION = re.compile(r"There is no option (\w+)=(?:; did you mean (\w+)=\?)?")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def check_option(name: str, value: Any) -> None:
@@ -89,47 +83,4 @@ def _is_list(value: Any) -> bool:
             _is_plain(part) or isinstance(part, tuple) and all(map(_is_plain, part))
             for part in value
         )
-    )
-
-
-def names_what_is_near(more: Iterable[str]) -> Callable[[Function], Function]:
-    """Has a function, which hands options that it lacks to the program, name those of its own that
-    are nearer than the program's; more: which it takes beside those it declares."""
-
-    def around(function: Function) -> Function:
-        own = [
-            *(
-                name
-                for name, p in inspect.signature(function).parameters.items()
-                if p.kind is not p.VAR_KEYWORD
-            ),
-            *more,
-        ]
-
-        @functools.wraps(function)
-        def called(*given: Any, **options: Any) -> Any:
-            try:
-                return function(*given, **options)
-            except HeadlightError as problem:
-                if better := _nearer(str(problem), own):
-                    raise HeadlightError(better) from None
-                raise
-
-        return called  # type: ignore[return-value]
-
-    return around
-
-
-def _nearer(said: str, own: Sequence[str]) -> str | None:
-    """The sentence about an unknown option with the nearest name, where that is one of Python's
-    own."""
-    found = NO_OPTION.match(said)
-    near = get_close_matches(found[1], own, 1) if found else []
-    if not found or not near:
-        return None
-    ratio = [SequenceMatcher(None, found[1], name).ratio() for name in (near[0], found[2] or "")]
-    return (
-        f"There is no option {found[1]}=; did you mean {near[0]}=?{said[found.end() :]}"
-        if ratio[0] > ratio[1]
-        else None
     )

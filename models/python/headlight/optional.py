@@ -23,12 +23,17 @@ def optional(library: str, what: str) -> Any:
         ) from None
 
 
-def progress(parts: Sequence[Part], what: str) -> Iterable[Part]:
-    """The parts, with a bar of tqdm where that is installed and somebody looks: at a terminal, or
-    in a notebook."""
-    if len(parts) < 2 or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        return parts
+def shown_bar() -> Any:
+    """tqdm, where it is installed and somebody looks: at a terminal, or in a notebook."""
+    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        return None
     try:
-        return importlib.import_module("tqdm.auto").tqdm(parts, desc=what, leave=False)
+        return importlib.import_module("tqdm.auto").tqdm
     except ImportError:
-        return parts
+        return None
+
+
+def progress(parts: Sequence[Part], what: str) -> Iterable[Part]:
+    """The parts, with a bar where one is shown."""
+    bar = shown_bar() if len(parts) > 1 else None
+    return parts if bar is None else bar(parts, desc=what, leave=False)

@@ -170,16 +170,27 @@ def along_paths(pair: Pair, sender: Any, receivers: Any, part: str | None) -> Pa
     return pair.map("path", [str(i) for i in range(layers)], [str(i) for i in range(heads)], shares)
 
 
-def opened(
-    model: Any, tokenizer: Any, clean: Any, corrupted: Any, metric: str | Metric | None, more: Any
-) -> Pair:
-    """The pair of a model in memory. more: clean_ids and corrupted_ids; others have no place."""
+def opened_model(model: Any, tokenizer: Any) -> LiveModel:
+    """A model whose own passes take a metric that is a function."""
     model, tokenizer = unwrapped(model, tokenizer)
     if is_hooked(model) or not hasattr(model, "config"):
         raise HeadlightError(
             "A metric that is a function, and sender=, take a model of transformers in memory; "
             "give that one."
         )
+    held = LiveModel(model, tokenizer)
+    if held.paired:
+        raise HeadlightError(
+            "Models with encoder and decoder are explained and patched by the program; give a "
+            "metric in words."
+        )
+    return held
+
+
+def opened(
+    model: Any, tokenizer: Any, clean: Any, corrupted: Any, metric: str | Metric | None, more: Any
+) -> Pair:
+    """The pair of a model in memory. more: clean_ids and corrupted_ids; others have no place."""
     given = {name: value for name, value in more.items() if value is not None}
     ids = [given.pop(name, None) for name in ("clean_ids", "corrupted_ids")]
     if given:
@@ -187,11 +198,7 @@ def opened(
             f"{next(iter(given))}= is computed by the program alone, and this by the model in "
             "memory; leave it out, or give a metric in words without sender=."
         )
-    held = LiveModel(model, tokenizer)
-    if held.paired:
-        raise HeadlightError(
-            "Models with encoder and decoder are patched by the program; give a metric in words."
-        )
+    held = opened_model(model, tokenizer)
     read = []
     for name, text, row in zip(("clean", "corrupted"), (clean, corrupted), ids):
         if text is None and row is None:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from .errors import HeadlightError, ProgramDied
 from .head_names import head_parts as head_parts
+from .optional import shown_bar
+from .watching import watched
 from .wording import in_python
 from .wording import spelled as spelled
 
@@ -110,17 +112,22 @@ def _is_python(path: str) -> bool:
 
 def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
     """Run the program and return its standard output. Raises HeadlightError with the sentence it
-    ends with where it fails, and ProgramDied where a signal ended it. given: its standard input."""
+    ends with where it fails, and ProgramDied where a signal ended it. given: its standard input.
+    Its progress is shown by tqdm where that is installed."""
     try:
         program = find_program()
         LOG.debug("%s", arguments)
-        done = subprocess.run(
-            [str(program), *arguments],
-            env=environment(program),
-            input=given,
-            capture_output=True,
-            timeout=_limit.get(),
-        )
+        command, bar = [str(program), *arguments], shown_bar()
+        if bar is not None:
+            done = watched(command, environment(program), given, _limit.get(), bar)
+        else:
+            done = subprocess.run(
+                command,
+                env=environment(program),
+                input=given,
+                capture_output=True,
+                timeout=_limit.get(),
+            )
     except subprocess.TimeoutExpired:
         raise HeadlightError(
             f"headlight {arguments[0]} took longer than the {_limit.get():g} seconds of "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
+from .option_types import HeadNames, Ids, Texts
+
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
 
 
@@ -21,5 +23,28 @@ class Recorded(TypedDict, total=False):
     name: str
 
 
+class Read(TypedDict, total=False):
+    """What the program reads too."""
+
+    pair: str
+    target: str
+    ids: Ids
+    target_ids: Ids
+
+
+class Changes(TypedDict, total=False):
+    """Interventions of a run."""
+
+    mask: str
+    ablate: HeadNames
+    change: Texts
+    temperature_attn: float | str
+
+
+class RunOptions(Recorded, Read, Changes, total=False):
+    """Options of `headlight.run`."""
+
+
 RECORDED = tuple(Recorded.__annotations__)
-READ = ("pair", "target", "ids", "target_ids")  # options that the program takes too
+READ = tuple(Read.__annotations__)
+CHANGES = tuple(Changes.__annotations__)

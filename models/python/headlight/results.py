@@ -18,15 +18,19 @@ from .markup import heat_map, side_by_side
 from .named_arrays import NamedArray, only_one, safetensors
 from .option_table import FigureOptions
 from .optional import optional
+from .signatures import takes
 from .sources import Source
 from .trace_writer import writing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .panel import Panel
+
 VERSION = 1  # of the program's JSON, which this package reads
+OF_PANELS = ("colormap", "width_mm", "dpi")  # options that a map of numbers has too
 ENDINGS = (".csv", ".tsv", ".json", ".npy", ".npz", ".safetensors")
-Draw = Callable[[Any, dict[str, Any]], Figure]
+Draw = Callable[[Any, dict[str, Any]], Figure]  # head, options
 Made = TypeVar("Made", bound="Result")
 
 
@@ -49,6 +53,7 @@ class Result:
 
     said: dict[str, Any]
     axes: tuple[str, str] = ("", "")  # of the first array: what its rows and its columns are
+    unit = ""  # what its numbers are
     _draw: Draw | None = None
 
     def arrays(self) -> dict[str, NamedArray]:
@@ -63,15 +68,28 @@ class Result:
         """A data frame of pandas."""
         return optional("pandas", "Data frames").DataFrame(self.records())
 
-    def figure(self, head: Any = None, **options: Unpack[FigureOptions]) -> Figure:
+    @takes(FigureOptions)
+    def figure(self, head: Any = None, **options: Unpack[FigureOptions]) -> Figure | Panel:
         """The program's own view of it; of a head, (1, 2) or "1.2", where the view shows one.
-        Options are those of headlight.figure."""
+        Options are those of headlight.figure. Of what no view of the program shows, as what a
+        model's own passes computed, a Panel of its numbers."""
         if self._draw is None:
-            raise HeadlightError(
-                f"No view draws this {type(self).__name__}; take .to_pandas(), or call "
-                "headlight.figure with the same model and text."
-            )
+            return self._panel(head, dict(options))
         return self._draw(head, dict(options))
+
+    def _panel(self, head: Any, options: dict[str, Any]) -> Panel:
+        from .panel import panel  # which draws results
+
+        title = options.pop("title", None)
+        given = options if head is None else {"head": head, **options}
+        if left := [name for name in given if name not in OF_PANELS]:
+            raise HeadlightError(
+                f"No view of the program shows this {type(self).__name__}, so its numbers are "
+                f"drawn alone: leave {left[0]}= out, and give {', '.join(OF_PANELS)} or title."
+            )
+        labels = None if title is None else [title]
+        look: dict[str, Any] = {"columns": 1, "letters": False, "bar_title": self.unit}
+        return panel([[self]], labels=labels, **look, **options)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it: .csv, .tsv, .json, .npy, .npz or .safetensors."""

@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .comparing import compare
-from .errors import HeadlightError
-from .explaining import attribute, patch
+from .errors import HeadlightError, ProgramDied, unknown_name
+from .explaining import What, attribute, patch
 from .figure import Figure
 from .head_names import head_parts, placed_head
+from .hooked_models import is_hooked
 from .measures import Attribution, PatchMap
+from .metrics import Metric
 from .named_arrays import NamedArray
+from .option_table import (
+    AttributeOptions,
+    CompareOptions,
+    FigureOptions,
+    HeadsOptions,
+    PatchOptions,
+)
 from .program import spelled
+from .recorded import CHANGES, Changes
 from .showing import figure
+from .signatures import takes
 from .sources import Source, named_text, open_source
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
 
-CHANGES = ("mask", "ablate", "change", "temperature_attn")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .engine.changed import ChangedModel
+
 LISTED = ("ablate", "change")
 
 
@@ -45,7 +60,8 @@ class Head:
         """float32 [query, key], with the names of the tokens."""
         return self.run.pattern(self.name)
 
-    def figure(self, view: str | None = None, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def figure(self, view: str | None = None, **options: Unpack[FigureOptions]) -> Figure:
         """The program's view of it."""
         return self.run.figure(view, head=self.name, **options)
 
@@ -69,27 +85,49 @@ class Run:
     ):
         self._asked = (*named_text(tokenizer, text), dict(inputs))
         self._model, self._changes = model, dict(changes)
+        self._more: dict[str, Mapping[str, np.ndarray]] = {}
+        self._live: ChangedModel | None = None
+        try:
+            self.source = self._opened()
+            self.trace: Trace = self.source.trace or self._recorded(self.source)
+        except HeadlightError as problem:
+            self.trace = self._computed_live(problem)
+            self.source = Source(["--trace", str(self.trace.path)], self.trace)
+
+    def _opened(self) -> Source:
+        tokenizer, text, inputs = self._asked
         given = dict(inputs)
-        source = open_source(model, tokenizer, text, given)
-        if changes:
+        source = open_source(self._model, tokenizer, text, given)
+        if self._changes:
             source = source.with_weights()
             if source.trace is not None:
                 raise HeadlightError(
                     "A recording cannot be changed; give headlight.run the model and the text."
                 )
-        if source.trace is None:
-            more = spelled({**given, **changes})
-            source = replace(source, arguments=[*source.arguments, *more])
-        self.source = source
-        self.trace: Trace = source.trace or self._recorded(source)
-        self._more: dict[str, Trace] = {}
+        if source.trace is not None:
+            return source
+        return replace(source, arguments=[*source.arguments, *spelled({**given, **self._changes})])
 
-    def _recorded(self, source: Source, *options: str) -> Trace:
+    def _computed_live(self, problem: HeadlightError) -> Trace:
+        """A changed pass of the model itself, where its weights alone, or the program, would not
+        do: it has hooks or adapters, or an architecture that the program does not open."""
+        in_memory = hasattr(self._model, "forward") and not is_hooked(self._model)
+        if not (self._changes and in_memory) or isinstance(problem, ProgramDied):
+            raise problem
+        from .engine.changed import ChangedModel  # which needs torch's model
+
+        self._live = ChangedModel(self._model, *self._asked, self._changes)
+        return self._live.trace()
+
+    def _recorded(self, source: Source, names: Sequence[str] = ()) -> Trace:
+        """A pass of the program; names: the arrays to keep, instead of its own choice."""
         target = temporary_path()
         try:
-            source.run("trace", [*options, "-o", str(target)])
-        except BaseException:
+            source.run("trace", [*spelled({"capture": names}), "-o", str(target)])
+        except BaseException as problem:
             remove(target)
+            if str(problem).startswith("No tensor matches"):
+                raise unknown_name(names[0], self.trace) from None
             raise
         return Trace(target, temporary=True)
 
@@ -109,12 +147,21 @@ class Run:
         try:
             return self.trace[name]
         except HeadlightError:
-            if self.source.trace is not None and self.source.weights is None:
+            weightless = self.source.trace is not None and self.source.weights is None
+            if weightless and self._live is None:
                 raise
-        if "every" not in self._more:
-            source = self.source.with_weights()
-            self._more["every"] = self._recorded(source, "--capture", "*")
-        return self._more["every"][name]
+        names = self.trace.full_names(name)
+        if names[0] not in self._more:
+            self._more[names[0]] = (
+                self._live.arrays(names)
+                if self._live is not None
+                else self._recorded(self.source.with_weights(), names)
+            )
+        held = self._more[names[0]]
+        found = next((held[full] for full in names if full in held), None)
+        if found is None:
+            raise unknown_name(names[0], self.trace)
+        return found
 
     def pattern(self, layer: Any, head: Any = None) -> NamedArray:
         """The pattern of a head, float32 [query, key]: pattern(1, 2), pattern("1.2") or
@@ -137,25 +184,67 @@ class Run:
         """A head of this run: head(1, 2), head("1.2") or head(("cross", 1, 2))."""
         return Head(self, placed_head(head, layer) if head is not None else layer)
 
-    def heads(self, **options: Any) -> HeadTable:
+    @takes(HeadsOptions)
+    def heads(self, **options: Unpack[HeadsOptions]) -> HeadTable:
         """The statistics of every head, with the options of headlight.heads."""
         from . import heads
 
         return heads(self.source, **options)
 
-    def figure(self, view: str | None = None, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def figure(
+        self,
+        view: str | None = None,
+        *,
+        head: Any = None,
+        layer: Any = None,
+        format: Literal["html", "png", "svg"] = "html",
+        figsize: tuple[float, float] | None = None,
+        ax: Any = None,
+        **options: Unpack[FigureOptions],
+    ) -> Figure:
         """A view of this run, with the options of headlight.figure."""
-        return figure(self.source, view=view, **options)
+        own: dict[str, Any] = {"format": format, "figsize": figsize, "ax": ax}
+        return figure(self.source, view=view, head=head, layer=layer, **own, **options)
 
-    def lens(self, **options: Any) -> Figure:
+    @takes(FigureOptions)
+    def lens(self, **options: Unpack[FigureOptions]) -> Figure:
         """What each layer predicts; `.numbers()` are its arrays."""
         return self.figure("lens", **options)
 
-    def attribute(self, **options: Any) -> Attribution:
+    @takes(AttributeOptions)
+    def attribute(
+        self,
+        *,
+        method: str = "leave-out",
+        metric: str | Metric | None = None,
+        **options: Unpack[AttributeOptions],
+    ) -> Attribution:
         """How much each token counts, with the options of headlight.attribute."""
-        return attribute(self.source, **options)
+        if not callable(metric):
+            return attribute(self.source, method=method, metric=metric, **options)
+        tokenizer, text, inputs = self._asked
+        if self._changes:
+            raise HeadlightError(
+                "A metric that is a function is explained of a run without changes; give it in "
+                'words, "ball - car", or leave the changes out.'
+            )
+        given: dict[str, Any] = {"method": method, "metric": metric, **inputs, **options}
+        return attribute(self._model, tokenizer, text, **given)
 
-    def patch(self, corrupted: str | None = None, **options: Any) -> PatchMap:
+    @takes(PatchOptions)
+    def patch(
+        self,
+        corrupted: str | None = None,
+        *,
+        what: What | None = None,
+        head: Any = None,
+        metric: str | Metric | None = None,
+        sender: Any = None,
+        receivers: Any = None,
+        part: Literal["q", "k", "v"] | None = None,
+        **options: Unpack[PatchOptions],
+    ) -> PatchMap:
         """Patch this run's activations into that of another text, with the options of
         headlight.patch."""
         tokenizer, text, inputs = self._asked
@@ -164,15 +253,19 @@ class Run:
                 "Patching takes the activations of a text without changes; give headlight.run the "
                 "text alone."
             )
-        return patch(self._model, tokenizer, clean=text, corrupted=corrupted, **options)
+        own: dict[str, Any] = {"what": what, "head": head, "metric": metric}
+        own |= {"sender": sender, "receivers": receivers, "part": part}
+        return patch(self._model, tokenizer, clean=text, corrupted=corrupted, **own, **options)
 
-    def compare(self, other: Run, **options: Any) -> Comparison:
+    @takes(CompareOptions)
+    def compare(self, other: Run, **options: Unpack[CompareOptions]) -> Comparison:
         """How far apart the patterns of two runs are."""
         if not isinstance(other, Run):
             raise HeadlightError("A run is compared with another; give run.compare(other).")
         return compare(self.trace, model_b=other.trace, **options)
 
-    def changed(self, *changes: str, **options: Any) -> Run:
+    @takes(Changes)
+    def changed(self, *changes: str, **options: Unpack[Changes]) -> Run:
         """The run with changes: changed("mask:5>3@1.2", "ablate:2.0"), ablate=["1.2"],
         mask="window:4"."""
         given = {**options, "change": [*listed(options.get("change")), *changes] or None}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from .errors import HeadlightError
 from .figure import Figure
 from .head_names import placed_head
-from .option_kinds import names_what_is_near
 from .option_table import FigureOptions, ShowOptions
-from .recorded import READ, RECORDED
+from .results import Result
+from .signatures import takes
 from .sources import Source, is_workspace, open_source
 from .widget import view_of
 from .window import Window, is_notebook, open_window
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(ShowOptions)
 def show(
     model: Any = None,
     tokenizer: Any = None,
@@ -80,7 +80,7 @@ def show(
     )
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(FigureOptions)
 def figure(
     model: Any = None,
     tokenizer: Any = None,
@@ -142,7 +142,7 @@ def figure(
     return drawn
 
 
-@names_what_is_near((*RECORDED, *READ))
+@takes(FigureOptions)
 def view(
     model: Any = None,
     tokenizer: Any = None,
@@ -190,6 +190,13 @@ def view(
         if named := [name for name, value in given.items() if value is not None]:
             raise HeadlightError(f"The figure is drawn already; give {named[0]}= where it is made.")
         return view_of(model)
+    if isinstance(model, Result):
+        shown = model.figure(placed_head(head, layer), **options)
+        if view is not None or not isinstance(shown, Figure):
+            raise HeadlightError(
+                f"A {type(model).__name__} has no other view, or no page; show its .figure()."
+            )
+        return view_of(shown)
     if callable(getattr(model, "figure", None)) and tokenizer is None and text is None:
         return view_of(model.figure(view, head=placed_head(head, layer), **options))
     return view_of(figure(model, tokenizer, text, view=view, head=head, layer=layer, **options))

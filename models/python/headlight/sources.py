@@ -104,6 +104,21 @@ def open_source(
     return Source(["--trace", str(trace.path)], trace, weights=weights)
 
 
+def is_long(text: Any) -> bool:
+    """Whether it is a text that goes through the program's standard input."""
+    return isinstance(text, str) and len(text.encode("utf-8", "surrogateescape")) > ARGUMENT
+
+
+def ids_read(source: Source) -> list[int]:
+    """The tokens that the program reads, of a long text those that the model takes."""
+    target = temporary_path()
+    try:
+        source.run("trace", ["--capture", "*input_ids", "-o", str(target)])
+        return [int(token) for token in Trace(target)["input_ids"]]
+    finally:
+        remove(target)
+
+
 def named_text(tokenizer: Any, text: Any) -> tuple[Any, Any]:
     """A text that stands in the tokenizer's place, where none is needed, is the text."""
     return (None, tokenizer) if text is None and isinstance(tokenizer, str) else (tokenizer, text)
@@ -143,8 +158,9 @@ def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
     if model is not None and is_trace(Path(model)):
         return _of_trace(Trace(model), given, text)
     named = {"model": None if model is None else os.fspath(model)}
-    if isinstance(text, str) and len(long := text.encode("utf-8", "surrogateescape")) > ARGUMENT:
-        return Source(spelled({**named, "text_file": "-"}), given=long)
+    if is_long(text):
+        given_text = text.encode("utf-8", "surrogateescape")
+        return Source(spelled({**named, "text_file": "-"}), given=given_text)
     named["text_file" if isinstance(text, os.PathLike) else "text"] = text
     return Source(spelled(named))
 

@@ -92,6 +92,8 @@ class Comparison(HeadTable):
     `strengths`, of strengths=True: the metric and p of the next tokens at strengths of the
     adapter."""
 
+    unit = "bits"
+
     def __init__(self, said: str | bytes):
         held = read_answer(said, "heads")
         super().__init__(held["heads"])

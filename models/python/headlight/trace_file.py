@@ -116,14 +116,27 @@ class Trace(Mapping[str, np.ndarray]):
             tuple(tensor["shape"]),
         )
 
-    def _short(self, name: str, layer: int, kind: str = "") -> np.ndarray:
+    def _place(self, layer: int, kind: str) -> tuple[str, str, bool]:
+        """A layer's block, its stack, and whether that is cross-attention's."""
         kind = kind or ("blocks" if len(self.config["stacks"]) == 1 else "decoder")
         stack, cross = ("decoder", True) if kind == "cross" else (kind, False)
-        at = f"{stack}.{layer}."
-        inside = at + ("cross_attn." if cross else "attn.")
-        for full in (f"{inside}hook_{name}", f"{at}hook_{name}"):
+        return f"{stack}.{layer}.", stack, cross
+
+    def full_names(self, name: str | tuple[Any, ...]) -> list[str]:
+        """What ("q", 0) may be called: a name inside attention, and one beside it."""
+        if isinstance(name, str):
+            return [name]
+        short, layer, kind = name if len(name) == 3 else (*name, "")
+        at, _, cross = self._place(layer, kind)
+        return [f"{at}{'cross_attn' if cross else 'attn'}.hook_{short}", f"{at}hook_{short}"]
+
+    def _short(self, name: str, layer: int, kind: str = "") -> np.ndarray:
+        at, stack, cross = self._place(layer, kind)
+        names = self.full_names((name, layer, kind))
+        for full in names:
             if full in self._tensors:
                 return self[full]
+        inside = names[0].removesuffix(f"hook_{name}")
         if (
             name == "pattern"
             and inside + "hook_q" in self._tensors
@@ -131,7 +144,7 @@ class Trace(Mapping[str, np.ndarray]):
         ):
             return self._pattern(inside, stack, cross, layer)
         raise unknown_name(
-            f"{inside}hook_{name}", sorted(self._tensors, key=lambda held: not held.startswith(at))
+            names[0], sorted(self._tensors, key=lambda held: not held.startswith(at))
         )
 
     def _pattern(self, at: str, stack: str, cross: bool, layer: int) -> np.ndarray:

@@ -22,7 +22,7 @@ CRISP = 32  # rows up to which cells are shapes with gaps; an image beyond
 SHARP = 600  # pixels per inch of such an image
 SERIF = ("times", "roman", "serif", "garamond", "palatino", "georgia", "libertin", "charter")
 MONO = ("mono", "courier", "consol", "typewriter")
-NARROW, WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%—")
+NARROW, WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%—−")
 
 
 def family_of(font: str) -> str:

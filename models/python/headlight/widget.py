@@ -40,8 +40,8 @@ def _cell(locked: Any, queries: int, keys: int) -> list[int] | None:
 
 @cache
 def _widget_class() -> type:
-    import anywidget
-    import traitlets
+    import anywidget  # pyright: ignore[reportMissingImports]
+    import traitlets  # pyright: ignore[reportMissingImports]
 
     class View(anywidget.AnyWidget):
         """A page whose `head` and `locked` cell are read and set from Python; on_change calls a

@@ -13,7 +13,7 @@ from .option_kinds import check_option
 from .option_table import OF_WORDS, ON_BY_DEFAULT, REPEATED
 
 # Options that name heads.
-OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")
+OF_HEADS = ("head", "heads", "only_heads", "with", "ablate", "mean", "max", "with_")
 # `tokens` names the tokens of arrays, and `with` is a word of Python
 RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}
 NAMED = {there: here for here, there in RENAMED.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import HeadlightError
-from ..saved_models import refusal, saved_folder
+from ..saved_models import SavedFolder, refusal, saved_folder
 
 if TYPE_CHECKING:
     from .model import LiveModel
@@ -34,25 +34,27 @@ class Sending:
     """The files of the model: those of the weights that it has when a client asks for names."""
 
     def __init__(self, live: LiveModel):
-        self.live, self.folder = live, None
+        self.live = live
+        self.folder: SavedFolder | None = None
         self._saving = threading.Lock()
 
     def files(self) -> dict[str, Any]:
         """Save the model, unless these weights are saved; return its files' names and sizes."""
         with self._saving:
             version = weights_version(self.live.model)
-            self.folder = saved_folder(self.live.model, self.live.tokenizer, warns=False)
-            files = sorted(path for path in Path(self.folder).iterdir() if path.is_file())
+            held = saved_folder(self.live.model, self.live.tokenizer, warns=False)
+            self.folder = held
+            files = sorted(path for path in Path(held).iterdir() if path.is_file())
         listed = [{"name": file.name, "bytes": file.stat().st_size} for file in files]
         return {"files": listed, "version": version}
 
     def part(self, name: str, start: int) -> np.ndarray:
         """Return bytes of a file from `start` on, at most PART."""
-        names = [f.name for f in Path(self.folder).iterdir()] if self.folder else []
-        if name not in names:
+        folder = Path(self.folder) if self.folder is not None else None
+        if folder is None or name not in [file.name for file in folder.iterdir()]:
             raise HeadlightError(
                 f'There is no file "{name}" of weights; ask for their names first.'
             )
-        with open(Path(self.folder) / name, "rb") as file:
+        with open(folder / name, "rb") as file:
             file.seek(start)
             return np.frombuffer(file.read(PART), np.uint8)

@@ -126,14 +126,19 @@ class Together(Pass):
         return None if new is stream else new / scale
 
 
+def logits_of_copies(held: LiveModel, text: Text, running: Together) -> Any:
+    """Run copies of a text; their logits [copy, position, vocabulary]."""
+    arguments = {
+        name: value.expand(running.copies, *value.shape[1:]) if hasattr(value, "expand") else value
+        for name, value in text.arguments.items()
+    }
+    output = held.forward(running, Text(arguments, text.sides), runs=held.model)
+    return logits_of(held.model, output)
+
+
 def together(
     held: LiveModel, text: Text, edits: Sequence[Sequence[Edit]], keep: Collection[str] = ()
 ) -> tuple[Any, Kept]:
     """The logits [copy, position, vocabulary] of copies of a text, and the parts that are kept."""
     running = Together(held, edits, keep)
-    arguments = {
-        name: value.expand(len(edits), *value.shape[1:]) if hasattr(value, "expand") else value
-        for name, value in text.arguments.items()
-    }
-    output = held.forward(running, Text(arguments, text.sides), runs=held.model)
-    return logits_of(held.model, output), running.parts
+    return logits_of_copies(held, text, running), running.parts
