@@ -41,8 +41,7 @@ Result<FetchedWeights::Lock> FetchedWeights::locked(const CancelFlag* cancel) {
 Status FetchedWeights::begin(const CancelFlag* cancel) {
     TRY(const Frame answer, connection_->ask({{"verb", "weights"}}, cancel));
     TRY(TemporaryFolder folder, TemporaryFolder::make());
-    Download out{std::move(folder), 0, {}};
-    TRY(out.version, json_integer(answer.header, "version", 0, 0, int64_t{1} << 32, kFiles));
+    Download out{std::move(folder), version_, {}};
     TRY(const Json files, json_list(answer.header, "files", kFiles));
     int64_t all = 0;
     for (const Json& file : files) {
@@ -84,17 +83,17 @@ Status FetchedWeights::fetch(File& file, const CancelFlag* cancel) {
     return success();
 }
 
-/// Returns the model of the newest weights, which its files need no longer: they are mapped.
+/// Returns the model of the newest pass; it needs its files no longer, which are mapped.
 Result<std::shared_ptr<const Model>> FetchedWeights::open(const CancelFlag* cancel) {
-    const int64_t wanted = version_;
-    if (model_ && (opened_ == wanted || wanted == 0)) return model_;
     if (!offered_.withheld.empty()) return Error{offered_.withheld};
-    if (download_ && wanted != 0 && download_->version != wanted) download_.reset();
+    const int64_t pass = version_;
+    if (model_ && opened_ == pass) return model_;
+    if (download_ && download_->pass != pass) download_.reset();
     if (!download_) TRY_STATUS(begin(cancel));
     for (File& file : download_->files) TRY_STATUS(fetch(file, cancel));
     auto opened = Model::open(download_->folder.path(), cancel, nullptr, name_);
     if (!opened && opened.error().cancelled) return opened.error();
-    opened_ = download_->version;
+    opened_ = pass;
     download_.reset();
     runs_.clear();
     TRY(model_, std::move(opened));

@@ -26,6 +26,7 @@ public:
     const OfferedWeights& offered() const { return offered_; }
     /// Says which weights the newest pass was computed with: others are fetched again.
     void passed_with(int64_t version) { version_ = version; }
+    int64_t passed_version() const { return version_; }
     Result<std::shared_ptr<const Model>> model(const CancelFlag* cancel);
     Result<std::shared_ptr<const Trace>> run(const Trace& trace, const Engine::RunHere& run,
                                              const CancelFlag* cancel);
@@ -37,7 +38,7 @@ private:
     };
     struct Download {
         TemporaryFolder folder;
-        int64_t version = 0;
+        int64_t pass = 0;  // the version of the newest pass then
         std::vector<File> files;
     };
     struct Run {
@@ -57,7 +58,7 @@ private:
     std::timed_mutex mutex_;  // guards what follows
     std::optional<Download> download_;
     std::shared_ptr<const Model> model_;
-    int64_t opened_ = 0;     // the version of `model_`
+    int64_t opened_ = 0;     // the version of the newest pass when `model_` was fetched
     std::vector<Run> runs_;  // of `model_`, the newest first
 };
 

@@ -173,6 +173,7 @@ public:
     }
 
     const std::string& withheld() const override { return weights_.offered().withheld; }
+    int64_t weights_version() const override { return weights_.passed_version(); }
     const ModelConfig& full_config() const override { return weights_.offered().read; }
     Result<std::shared_ptr<const Model>> with_weights(const CancelFlag* cancel) override {
         return weights_.model(cancel);

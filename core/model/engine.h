@@ -55,12 +55,14 @@ public:
     /// [n, heads · d_value]: computes a block's z in the run of a trace, which does not hold its values.
     virtual Result<Matrix> z(const Trace& trace, int block, const CancelFlag* cancel) = 0;
 
-    /// Returns why its weights do not come here, in a sentence, or "": then the three below answer.
+    /// Returns why its weights do not come here, in a sentence, or "": then the others below answer.
     virtual const std::string& withheld() const = 0;
     /// Returns the whole configuration of its model, which that of a model without weights is a part of.
     virtual const ModelConfig& full_config() const = 0;
     /// Returns its model with weights, fetched when first asked for, and again once they are others.
     virtual Result<std::shared_ptr<const Model>> with_weights(const CancelFlag* cancel) = 0;
+    /// Returns a number that differs once its weights are others; of the newest pass.
+    virtual int64_t weights_version() const = 0;
     /// Returns what `run` makes of the request of a trace in that model, or made before.
     using RunHere = std::function<Result<std::shared_ptr<const Trace>>(
         const std::shared_ptr<const Model>& model, const Trace* past)>;
@@ -71,6 +73,10 @@ public:
 /// Returns whether questions that need weights can be answered: here, or fetched.
 inline bool weights_come(const Model& model) {
     return !model.weights.stacks.empty() || (model.engine && model.engine->withheld().empty());
+}
+/// Returns a number that differs once a model's weights are others: those that are here stay as they are.
+inline int64_t weights_version(const Model& model) {
+    return model.engine ? model.engine->weights_version() : 0;
 }
 /// Returns a model's configuration wherever its weights are.
 inline const ModelConfig& full_config(const Model& model) {

@@ -2,6 +2,8 @@
 #include "engine/remote_engine.h"
 #include "fake_engine.h"
 #include "model/engine.h"
+#include "model/input.h"
+#include "trace/trace.h"
 
 using namespace headlight;
 
@@ -116,4 +118,70 @@ TEST_CASE("a fetch that is cancelled goes on where it was") {
     CHECK(again.error().message.find("safetensors") != std::string::npos);
     const std::lock_guard lock(counting);
     CHECK(parts <= int(config.size() / 30) + 2);
+}
+
+TEST_CASE("weights are fetched once, and again after a pass with others") {
+    FakeEngine engine;
+    const auto folder = kTests / "reference/models/gpt2";
+    std::map<std::string, std::string> files;
+    for (const char* name : {"config.json", "model.safetensors"}) files[name] = read_bytes(folder / name);
+    const auto config = open_config(folder / "config.json");
+    REQUIRE(config);
+    const auto model = offered(engine, [&](Json& told) {
+        told["config"] = Json::parse(files["config.json"]);
+        told["weights"] = {{"bytes", files["model.safetensors"].size()}};
+        told["d_model"] = config->d_model;
+        const Json block = told["blocks"][0];
+        told["blocks"] = Json::array();
+        for (int i = 0; i < config->blocks(); ++i) {
+            Json one = block;
+            one["at"] = "blocks." + std::to_string(i) + ".attn";
+            one["heads"] = one["kv_heads"] = config->heads(i);
+            told["blocks"].push_back(one);
+        }
+    });
+    REQUIRE(model);
+    REQUIRE((*model)->engine->withheld().empty());
+    int fetches = 0;
+    std::mutex counting;
+    engine.answer("weights", [&](const Json& request) {
+        Json told{{"id", request["id"]}};
+        if (!request.contains("file")) {
+            const std::lock_guard lock(counting);
+            ++fetches;
+            for (const auto& [name, bytes] : files)
+                told["files"].push_back({{"name", name}, {"bytes", bytes.size()}});
+            return frame_bytes(told);
+        }
+        const std::string part = files[request["file"]].substr(request.value("from", size_t{0}), 50'000);
+        return frame_bytes(told, {{"bytes", "U8", {std::ssize(part)}, part}});
+    });
+    const auto first = (*model)->engine->with_weights(nullptr);
+    REQUIRE_MESSAGE(first, (first ? "" : first.error().message));
+    CHECK((*first)->config.head_count() == config->head_count());
+    const auto again = (*model)->engine->with_weights(nullptr);
+    REQUIRE(again);
+    CHECK(*again == *first);
+    const auto own = Model::open(folder);
+    REQUIRE(own);
+    CHECK((*own)->weights.stacks[0].layers[0].mlp_in.out == (*first)->weights.stacks[0].layers[0].mlp_in.out);
+    Json rules;
+    for (int i = 0; i < config->blocks(); ++i)
+        rules["blocks." + std::to_string(i) + ".attn"] = FakeEngine::rule();
+    engine.answer("run", [rules](const Json& request) {  // it lacks the tensors: only the version is read
+        return frame_bytes({{"id", request["id"]}, {"from", 0}, {"version", 7}, {"rules", rules}});
+    });
+    TextInput typed;
+    typed.text = "a text";
+    const auto input = encode_input(**model, typed);
+    REQUIRE(input);
+    ThreadPool pool(1);
+    CHECK_FALSE(run_trace(*model, {input->sequences, {}}, pool));
+    CHECK((*model)->engine->weights_version() == 7);
+    const auto other = (*model)->engine->with_weights(nullptr);
+    REQUIRE(other);
+    CHECK(*other != *first);
+    REQUIRE((*model)->engine->with_weights(nullptr));
+    const std::lock_guard lock(counting);
+    CHECK(fetches == 2);
 }

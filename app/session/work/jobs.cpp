@@ -1,6 +1,7 @@
 #include "session/work/jobs.h"
 
 #include "base/pace.h"
+#include "model/engine.h"
 
 namespace headlight {
 
@@ -70,7 +71,7 @@ Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pub
 
 std::optional<RandomSweep> RandomSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded || in.model->config.can.read_image) return std::nullopt;
-    return RandomSweep{in.model};
+    return RandomSweep{in.model, weights_version(*in.model)};
 }
 
 Status RandomSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
@@ -92,7 +93,7 @@ Status TraitsSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pu
 
 std::optional<CompositionSweep> CompositionSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded) return std::nullopt;
-    return CompositionSweep{in.model};
+    return CompositionSweep{in.model, weights_version(*in.model)};
 }
 
 void CompositionSweep::Found::refuse(const std::string& why) {
@@ -125,7 +126,7 @@ Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
 
 std::optional<CorpusSweep> CorpusSweep::of(const Request* request, const JobInputs& in) {
     if (!request || in.recorded || in.model->config.can.read_image) return std::nullopt;
-    return CorpusSweep{in.model, *request};
+    return CorpusSweep{in.model, *request, weights_version(*in.model)};
 }
 
 CorpusSweep::Found CorpusSweep::now() const {
@@ -161,7 +162,7 @@ Status CorpusSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pu
 std::optional<PromptSweep> PromptSweep::of(const Request* request, const JobInputs& in) {
     if (!request || in.recorded || in.model->config.can.read_image || !in.model->has_logits())
         return std::nullopt;
-    return PromptSweep{in.model, request->prompts};
+    return PromptSweep{in.model, request->prompts, weights_version(*in.model)};
 }
 
 Status PromptSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {

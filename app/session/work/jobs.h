@@ -142,9 +142,10 @@ struct RandomSweep {
         std::string refusal;
     };
     std::shared_ptr<const Model> model;
+    int64_t version = 0;  // weights_version()
 
     static std::optional<RandomSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const RandomSweep& other) const { return model == other.model; }
+    bool same(const RandomSweep& other) const { return model == other.model && version == other.version; }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
@@ -175,10 +176,13 @@ struct CompositionSweep {
         void refuse(const std::string& why);
     };
     std::shared_ptr<const Model> model;
+    int64_t version = 0;  // weights_version()
 
     /// Kept without requests too: results stay while the model is open.
     static std::optional<CompositionSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const CompositionSweep& other) const { return model == other.model; }
+    bool same(const CompositionSweep& other) const {
+        return model == other.model && version == other.version;
+    }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
@@ -199,6 +203,7 @@ struct CorpusSweep {
     };
     std::shared_ptr<const Model> model;
     Request request;
+    int64_t version = 0;  // weights_version()
     struct Reading {
         CorpusLines lines;
         Corpus corpus;
@@ -207,7 +212,7 @@ struct CorpusSweep {
 
     static std::optional<CorpusSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const CorpusSweep& other) const {
-        return model == other.model && request.file == other.request.file &&
+        return model == other.model && version == other.version && request.file == other.request.file &&
                request.attempt == other.request.attempt;
     }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish);
@@ -228,9 +233,12 @@ struct PromptSweep {
     using Found = PromptsFound;
     std::shared_ptr<const Model> model;
     PromptsRequest request;
+    int64_t version = 0;  // weights_version()
 
     static std::optional<PromptSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const PromptSweep& other) const { return model == other.model && request == other.request; }
+    bool same(const PromptSweep& other) const {
+        return model == other.model && version == other.version && request == other.request;
+    }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 

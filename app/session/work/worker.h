@@ -79,6 +79,7 @@ private:
     std::shared_ptr<const Model> model_;     // the worker's thread, as all below
     std::shared_ptr<const Trace> recorded_;  // set if a trace file is open instead of a model
     WorkAnswer state_;
+    int64_t answered_with_ = 0;           // weights_version() of what `state_` says of the model
     std::optional<WorkRequest> refused_;  // its sentence failed: not tried again
     std::string image_path_;
     std::shared_ptr<const RgbImage> image_;

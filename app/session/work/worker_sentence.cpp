@@ -6,6 +6,7 @@
 #include "analysis/patching/patch.h"
 #include "base/check.h"
 #include "base/utf8.h"
+#include "model/engine.h"
 #include "session/work/worker.h"
 
 namespace headlight {
@@ -209,7 +210,9 @@ Status Worker::show_beginnings(const WorkRequest& r, const ChatInput& read) {
 
 /// Replaces the sentence; keeps only what belongs to the model.
 void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
-    const bool same_model = state_.sentence && state_.sentence->model == sentence->model;
+    const bool same_model = state_.sentence && state_.sentence->model == sentence->model &&
+                            answered_with_ == weights_version(*sentence->model);
+    answered_with_ = weights_version(*sentence->model);
     state_.sentence = std::move(sentence);
     state_.picture = nullptr;
     state_.cell = nullptr;
