@@ -206,8 +206,8 @@ Status run(const CircuitsOptions& o) {
 
 std::function<Status()> declare_circuits(CLI::App& app) {
     auto o = std::make_shared<CircuitsOptions>();
-    CLI::Option* model = add_model_option(app, o->input);
-    add_engine_option(app, o->input.model)->excludes(model)->excludes(app.get_option("--adapter"));
+    add_model_option(app, o->input);
+    add_engine_instead(app, o->input);
     auto* head =
         app.add_option("--head", o->head,
                        "one head, as 1.2 (cross.0.2, encoder.0.2): which tokens attend to which (QK) and "

@@ -141,9 +141,14 @@ void add_run_options(CLI::App& app, InputOptions& o) {
     app.add_flag("--quiet", o.quiet, "print errors only");
 }
 
-CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
+void add_engine_instead(CLI::App& app, InputOptions& o) {
     CLI::Option* engine = add_engine_option(app, o.model);
-    for (const char* instead : {"--model", "--adapter", "--image"}) engine->excludes(app.get_option(instead));
+    for (const char* instead : {"--model", "--adapter", "--image"})
+        if (CLI::Option* there = app.get_option_no_throw(instead)) engine->excludes(there);
+}
+
+CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
+    add_engine_instead(app, o);
     return app.add_option("--trace", o.trace,
                           "a trace file instead of a model and a text, from 'headlight trace', or from "
                           "models/capture_trace.py on another machine");

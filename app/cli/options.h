@@ -49,6 +49,9 @@ void add_run_options(CLI::App& app, InputOptions& options);
 /// Adds --engine, which takes as model the address of a server.
 CLI::Option* add_engine_option(CLI::App& app, std::string& model);
 
+/// Adds --engine, which excludes options of another model.
+void add_engine_instead(CLI::App& app, InputOptions& options);
+
 /// Adds --trace and --engine, for verbs that need no weights.
 CLI::Option* add_trace_option(CLI::App& app, InputOptions& options);
 /// Adds them, and excludes with --trace a model or text, which would not be used.

@@ -223,6 +223,7 @@ Result<OfferedWeights> read_offer(const Json& described, const ModelConfig& conf
     TRY(const Json offered, json_object(described, or_null("weights"), kDescription));
     TRY(const std::string refused, json_string(offered, or_null("refused"), "", kDescription));
     TRY(out.bytes, json_integer(offered, or_null("bytes"), 0, 0, int64_t{1} << 50, kDescription));
+    TRY(out.version, json_integer(offered, or_null("version"), 0, 0, int64_t{1} << 32, kDescription));
     TRY(out.config, json_object(described, or_null("config"), kDescription));
     const std::string needs = "This view needs the weights here, and the server sends none: ";
     if (out.bytes == 0) {
@@ -236,12 +237,16 @@ Result<OfferedWeights> read_offer(const Json& described, const ModelConfig& conf
         return out;
     }
     auto read = parse_config(out.config, kDescription);
-    if (read && has_these_blocks(*read, config))
-        out.read = *std::move(read);
-    else
+    if (!read)
         out.withheld =
             "This view needs the weights here, and Headlight does not know how a model of family " +
             config.family_name + " uses them.";
+    else if (!has_these_blocks(*read, config))
+        out.withheld =
+            "This view needs the weights here, and the server shows other blocks of the model than "
+            "Headlight; open it from its files.";
+    else
+        out.read = *std::move(read);
     return out;
 }
 
@@ -260,6 +265,13 @@ Result<EngineRule> read_engine_rule(const Json& rule) {
     out.cap = float(cap);
     if (!std::isfinite(out.scale) || !std::isfinite(out.cap))
         return unknown("has a scale that is not finite");
+    return out;
+}
+
+bool are_alike(const ModelConfig& a, const ModelConfig& b) {
+    bool out = a.kind == b.kind && has_these_blocks(a, b);
+    for (int block = 0; out && block < a.blocks(); ++block)
+        out = a.d_head(block) == b.d_head(block) && a.d_value(block) == b.d_value(block);
     return out;
 }
 

@@ -27,6 +27,7 @@ struct OfferedWeights {
     Json config;           // the model's own, as in config.json
     ModelConfig read;      // what Headlight reads of it
     int64_t bytes = 0;     // of all weights
+    int64_t version = 0;   // differs once they are others
     std::string withheld;  // why they do not come, in a sentence, or ""
 };
 
@@ -37,6 +38,9 @@ struct EngineDescription {
     bool reuses = false;  // rows of an earlier pass serve
     OfferedWeights weights;
 };
+
+/// Returns whether two configurations have the same blocks, heads and widths.
+bool are_alike(const ModelConfig& a, const ModelConfig& b);
 
 /// Reads the answer to "describe". Fails if its blocks make no stacks of layers.
 Result<EngineDescription> read_description(const Frame& described);

@@ -88,15 +88,24 @@ Result<std::shared_ptr<const Model>> FetchedWeights::open(const CancelFlag* canc
     if (!offered_.withheld.empty()) return Error{offered_.withheld};
     const int64_t pass = version_;
     if (model_ && opened_ == pass) return model_;
+    if (!failure_.empty() && opened_ == pass) return Error{failure_};
+    failure_.clear();
     if (download_ && download_->pass != pass) download_.reset();
     if (!download_) TRY_STATUS(begin(cancel));
     for (File& file : download_->files) TRY_STATUS(fetch(file, cancel));
+    model_ = nullptr;
+    runs_.clear();
     auto opened = Model::open(download_->folder.path(), cancel, nullptr, name_);
     if (!opened && opened.error().cancelled) return opened.error();
-    opened_ = pass;
     download_.reset();
-    runs_.clear();
-    TRY(model_, std::move(opened));
+    opened_ = pass;
+    if (!opened)
+        failure_ = "The weights that the server sends cannot be read (" + opened.error().message + ")";
+    else if (!are_alike((*opened)->config, offered_.read))
+        failure_ = "The server sends weights of another model than it describes; start it again.";
+    else
+        model_ = *std::move(opened);
+    if (!model_) return Error{failure_};
     return model_;
 }
 

@@ -21,7 +21,10 @@ namespace headlight {
 class FetchedWeights {
 public:
     FetchedWeights(std::shared_ptr<Connection> connection, OfferedWeights offered, std::string name)
-        : connection_(std::move(connection)), offered_(std::move(offered)), name_(std::move(name)) {}
+        : connection_(std::move(connection)),
+          offered_(std::move(offered)),
+          name_(std::move(name)),
+          version_(offered_.version) {}
 
     const OfferedWeights& offered() const { return offered_; }
     /// Says which weights the newest pass was computed with: others are fetched again.
@@ -54,10 +57,11 @@ private:
     const std::shared_ptr<Connection> connection_;
     const OfferedWeights offered_;
     const std::string name_;  // of the model, for users
-    std::atomic<int64_t> version_{0};
+    std::atomic<int64_t> version_;
     std::timed_mutex mutex_;  // guards what follows
     std::optional<Download> download_;
     std::shared_ptr<const Model> model_;
+    std::string failure_;    // why `model_` cannot be opened, or ""
     int64_t opened_ = 0;     // the version of the newest pass when `model_` was fetched
     std::vector<Run> runs_;  // of `model_`, the newest first
 };

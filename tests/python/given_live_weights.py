@@ -2,6 +2,7 @@
 they show of the same model's files; what cannot be fetched is said."""
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -47,6 +48,44 @@ def views_of_weights_are_the_same():
                     want = numbers("--model", MODELS / name, *asked)
                     assert want and any(t["values"] for t in want), asked
                     same(f"{name} {asked}", without_signs(got), without_signs(want), 1e-3)
+
+
+def attributions_are_the_same():
+    """By passes there, by weights here, and tables of all outputs."""
+    model, tokenizer = loaded("gpt2")
+    asked = (
+        ("--method", "leave-out"),
+        ("--method", "relevance"),
+        ("--method", "contribution"),
+        ("--method", "jacobian"),
+        ("--method", "relevance", "--over", "outputs"),
+    )
+    with headlight.live(model, tokenizer) as server:
+        for more in asked:
+            got = ran("attribute", "--engine", server.address, *TEXT, *more, "--quiet")
+            want = ran("attribute", "--model", MODELS / "gpt2", *TEXT, *more, "--quiet")
+            assert got.returncode == want.returncode == 0, got.stderr + want.stderr
+            near(got.stdout, want.stdout, more)
+
+
+def near(got, want, what):
+    """Two tables with the same words and nearly the same numbers."""
+    for one, other in zip(re.split(r"[\t\n,]", got), re.split(r"[\t\n,]", want), strict=True):
+        try:
+            a, b = float(one), float(other)
+        except ValueError:
+            assert one == other, what
+        else:
+            assert abs(a - b) <= 1e-3 * max(1, abs(b)), (what, a, b)
+
+
+def learn_is_drawn():
+    """A station as a figure, which is drawn apart from its numbers."""
+    model, tokenizer = loaded("gpt2")
+    with headlight.live(model, tokenizer) as server, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.svg"
+        done = ran("render", "--engine", server.address, *TEXT, "--view", "learn", "-o", path)
+        assert done.returncode == 0 and path.stat().st_size > 5000, done.stderr
 
 
 def circuits_are_the_same():
@@ -146,6 +185,15 @@ def what_is_not_fetched_is_said():
         n = len(ids)
         return np.tril(np.ones((1, 2, n, n))) / np.arange(1, n + 1)[:, None]
 
+    picture = transformers.ViTForImageClassification(
+        transformers.ViTConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2)
+    )
+    try:
+        headlight.live(picture)
+    except headlight.HeadlightError as problem:
+        assert "reads no tokens" in str(problem)
+    else:
+        raise AssertionError("a model of pictures was served")
     for model, part in ((unknown, "family"), (hooked, "hook"), (function, "files")):
         with headlight.live(model, tokenizer) as server:
             for view in ("circuits", "steps"):

@@ -71,9 +71,9 @@ TEST_CASE("a server's weights are withheld in one sentence that says why") {
     says([](Json& t) { t["weights"] = {{"refused", "h.0 has a hook"}}; }, "h.0 has a hook");
     says([](Json& t) { t["weights"]["bytes"] = int64_t{1} << 33; }, "GB");
     says([](Json& t) { t["config"]["model_type"] = "later"; }, "family gpt2");
-    says([](Json& t) { t["config"]["n_layer"] = 2; }, "family gpt2");
-    says([](Json& t) { t["config"]["n_embd"] = 8; }, "family gpt2");
-    says([](Json& t) { t["blocks"][0]["kv_heads"] = 1; }, "family gpt2");
+    says([](Json& t) { t["config"]["n_layer"] = 2; }, "other blocks");
+    says([](Json& t) { t["config"]["n_embd"] = 8; }, "other blocks");
+    says([](Json& t) { t["blocks"][0]["kv_heads"] = 1; }, "other blocks");
 }
 
 TEST_CASE("files of weights that are none are refused in one sentence") {
@@ -168,9 +168,14 @@ TEST_CASE("weights are fetched once, and again after a pass with others") {
     Json rules;
     for (int i = 0; i < config->blocks(); ++i)
         rules["blocks." + std::to_string(i) + ".attn"] = FakeEngine::rule();
-    engine.answer("run", [rules](const Json& request) {  // it lacks the tensors: only the version is read
-        return frame_bytes({{"id", request["id"]}, {"from", 0}, {"version", 7}, {"rules", rules}});
-    });
+    std::atomic<int> version = 7;
+    std::string smaller = files["config.json"];
+    smaller.replace(smaller.find("\"n_layer\": "), 12, "\"n_layer\": 1");
+    engine.answer(
+        "run", [rules, &version](const Json& request) {  // it lacks the tensors: only the version is read
+            return frame_bytes(
+                {{"id", request["id"]}, {"from", 0}, {"version", version.load()}, {"rules", rules}});
+        });
     TextInput typed;
     typed.text = "a text";
     const auto input = encode_input(**model, typed);
@@ -178,10 +183,18 @@ TEST_CASE("weights are fetched once, and again after a pass with others") {
     ThreadPool pool(1);
     CHECK_FALSE(run_trace(*model, {input->sequences, {}}, pool));
     CHECK((*model)->engine->weights_version() == 7);
+    std::swap(files["config.json"], smaller);  // once with another model's
+    const auto wrong = (*model)->engine->with_weights(nullptr);
+    REQUIRE_FALSE(wrong);
+    CHECK(wrong.error().message.find("cannot be read") != std::string::npos);
+    REQUIRE_FALSE((*model)->engine->with_weights(nullptr));  // and asks no more for them
+    std::swap(files["config.json"], smaller);
+    version = 8;
+    CHECK_FALSE(run_trace(*model, {input->sequences, {}}, pool));
     const auto other = (*model)->engine->with_weights(nullptr);
     REQUIRE(other);
     CHECK(*other != *first);
     REQUIRE((*model)->engine->with_weights(nullptr));
     const std::lock_guard lock(counting);
-    CHECK(fetches == 2);
+    CHECK(fetches == 3);
 }

@@ -282,7 +282,7 @@ std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& po
     const auto* found = page.answer->found<PageRequest>();
     const auto shown = found && found->asked.station == request.station
                            ? Result<StationPage>(found->answer)
-                           : answer_page({*page.answer->sentence->trace}, request, pool, nullptr);
+                           : answer(Runs{*page.answer->sentence->trace}, request, pool);
     if (!shown) return shown.error();
     if (!shown->page) return Error{shown->missing};
     const auto drawn =

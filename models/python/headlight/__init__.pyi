@@ -49,6 +49,7 @@ def attribute(
     chat: FilePath | None = None,
     clean: str | None = None,
     corrupted: str | None = None,
+    engine: str | None = None,
     gradients: FilePath | None = None,
     ids: Ids | None = None,
     image: FilePath | None = None,

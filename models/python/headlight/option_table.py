@@ -549,6 +549,7 @@ class AttributeOptions(Recorded, total=False):
     chat: FilePath
     clean: str
     corrupted: str
+    engine: str
     gradients: FilePath
     ids: Ids
     image: FilePath

@@ -3,8 +3,11 @@ weights."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,7 @@ class SavedFolder:
 _saved: weakref.WeakKeyDictionary[Any, tuple[State, SavedFolder]] = weakref.WeakKeyDictionary()
 
 
-def saved_folder(model: Any, tokenizer: Any = None, warns: bool = True) -> SavedFolder:
+def saved_folder(model: Any, tokenizer: Any = None, quiet: bool = False) -> SavedFolder:
     """The folder of a model's weights as they are now, written again after they changed."""
     model, tokenizer = unwrapped(model, tokenizer)
     model = getattr(model, "_orig_mod", model)  # the module inside torch.compile
@@ -43,12 +46,13 @@ def saved_folder(model: Any, tokenizer: Any = None, warns: bool = True) -> Saved
     if (held := _saved.get(model)) is not None and held[0] == state:
         return held[1]
     _saved.pop(model, None)
-    if warns:
+    if not quiet:
         _say_precision(model)
     name = Path(str(getattr(model.config, "_name_or_path", "") or type(model).__name__)).name
     folder = SavedFolder(name)
     try:
-        model.save_pretrained(folder.path)
+        with _without_bars() if quiet else nullcontext():
+            model.save_pretrained(folder.path)
         if tokenizer is not None:
             tokenizer.save_pretrained(folder.path)
     except (OSError, AttributeError) as problem:
@@ -79,6 +83,19 @@ def _state_of(model: Any, tokenizer: Any) -> State:
     return model.config.to_json_string(use_diff=False), id(tokenizer), held
 
 
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Show no progress of writing, in a process that serves."""
+    logging = sys.modules["transformers"].utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
 def refusal(model: Any) -> str:
     """Why the saved weights alone would compute something else than the model does, or ""."""
     if not hasattr(model, "save_pretrained") or not hasattr(model, "config"):
@@ -99,5 +116,6 @@ def refusal(model: Any) -> str:
 
 
 def _only_reads(hook: Any) -> bool:
-    """Whether it is one that transformers keeps to hand out what passes, which changes nothing."""
-    return str(getattr(hook, "__module__", "")).startswith("transformers.")
+    """Whether it changes nothing in a pass of the user's: transformers' own hand out what passes,
+    and ours are gone after our pass."""
+    return str(getattr(hook, "__module__", "")).startswith(("transformers.", "headlight."))

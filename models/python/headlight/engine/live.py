@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import sys
 from typing import Any
 
@@ -94,6 +95,13 @@ def live(
     model, tokenizer = unwrapped(model, tokenizer)
     parts = ("forward", "named_modules", "config")
     if all(hasattr(model, part) for part in parts) and not is_hooked(model):
+        if getattr(model, "main_input_name", "input_ids") != "input_ids" and (
+            "input_ids" not in inspect.signature(model.forward).parameters
+        ):
+            raise HeadlightError(
+                f"{type(model).__name__} reads no tokens, and a server is asked for texts; open "
+                "its folder in Headlight, or record a pass by headlight.trace."
+            )
         return _of_model(LiveModel(model, tokenizer, name), port)
     if not callable(model) and not hasattr(model, "run_with_cache"):
         raise HeadlightError(

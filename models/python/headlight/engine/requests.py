@@ -57,6 +57,7 @@ class Requests:
     def forget(self) -> None:
         """Forget what belongs to a client that is gone."""
         self.live.prefix = Prefix()
+        self.sending.folder = None
 
     # ---- what there is
 

@@ -15,13 +15,16 @@ from ..saved_models import SavedFolder, refusal, saved_folder
 if TYPE_CHECKING:
     from .model import LiveModel
 
-PART = 32 << 20  # bytes of a file in one answer
+PART = 1 << 20  # bytes of a file in one answer
 
 
 def described_weights(model: Any) -> dict[str, Any]:
     """Return how many bytes the weights take, or why they are not sent."""
     why = refusal(model)
-    return {"refused": why} if why else {"bytes": sum(w.nbytes for w in model.parameters())}
+    if why:
+        return {"refused": why}
+    held = sum(weight.nbytes for weight in model.parameters())
+    return {"bytes": held, "version": weights_version(model)}
 
 
 def weights_version(model: Any) -> int:
@@ -41,8 +44,12 @@ class Sending:
     def files(self) -> dict[str, Any]:
         """Save the model, unless these weights are saved; return its files' names and sizes."""
         with self._saving:
-            version = weights_version(self.live.model)
-            held = saved_folder(self.live.model, self.live.tokenizer, warns=False)
+            version, held = weights_version(self.live.model), None
+            while held is None or version != weights_version(
+                self.live.model
+            ):  # it trains meanwhile
+                version = weights_version(self.live.model)
+                held = saved_folder(self.live.model, self.live.tokenizer, quiet=True)
             self.folder = held
             files = sorted(path for path in Path(held).iterdir() if path.is_file())
         listed = [{"name": file.name, "bytes": file.stat().st_size} for file in files]

@@ -6,7 +6,7 @@
 
 #include "analysis/attribution/contribution.h"
 #include "analysis/comparison/text_parts.h"
-#include "cli/attribute.h"
+#include "cli/attribution/attribute.h"
 #include "cli/progress.h"
 #include "figure/file_formats.h"
 #include "io/json.h"

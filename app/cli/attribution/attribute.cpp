@@ -1,4 +1,4 @@
-#include "cli/attribute.h"
+#include "cli/attribution/attribute.h"
 
 #include <CLI/CLI.hpp>
 
@@ -257,6 +257,7 @@ void add_method_options(CLI::App& app, AttributeOptions& o) {
 std::function<Status()> declare_attribute(CLI::App& app) {
     auto o = std::make_shared<AttributeOptions>();
     add_input_options(app, o->input);
+    add_engine_instead(app, o->input);
     add_metric_option(app, o->metric,
                       "the metric to explain; without it --method jacobian gives a table: ‖∂ output of the "
                       "last layer / ∂ embedding‖ (Frobenius) for each pair of tokens");
