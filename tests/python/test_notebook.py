@@ -39,7 +39,9 @@ def check(cell, kept, count):
     """Whether a cell shows a page: one in a frame, and of figures a picture beside it."""
     shown = {}
     for output in cell.outputs:
-        shown |= output.get("data", {})
+        data = output.get("data", {})
+        if "it/s]" not in data.get("text/plain", ""):  # the bar of tqdm, which goes
+            shown |= data
     last = cell.source.strip().splitlines()[-1]
     is_figure = last.startswith(FIGURES) or last == "drawn" and "image/png" in shown
     assert ("image/png" in shown) == is_figure or last in PAGES, cell.source
