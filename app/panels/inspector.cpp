@@ -30,7 +30,7 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
     ui.tooltip("inspector/score",
                ui.hit("inspector/score", {button.right(), button.y, c.at.right() - button.right(), kHigh}),
                score_steps_text({s.model()->config, rule, r.cell.block, r, r.weights_by, r.temperature}));
-    if (!s.sentence()->trace->has_weights()) return;
+    if (no_weights(*s.model())) return;
     if (ui.button("inspector/origins", button, "")) {
         s.send("origins", std::to_string(r.cell.query) + "," + std::to_string(r.cell.key));
         s.leave_text();
@@ -118,12 +118,15 @@ void draw_ablated(Scene& s, Column& c, AttentionHead head) {
                          {found->metric, found->before, found->without[1]});
 }
 
+/// Says why a cell has no ΔE: of a live model Update has it, if its weights come.
+std::string no_output(const Model& m) {
+    if (!m.engine) return "A trace has no weights: ΔE, predictions and interventions need the model.";
+    const char* missing = no_weights(m);
+    return missing ? missing : "Update (ΔE) shows what the heads of a live model add.";
+}
+
 void draw_output(Scene& s, SidePanel& c, const CellReport& r) {
-    if (!s.sentence()->trace->has_weights())
-        return c.note(s.model()->engine
-                          ? "ΔE needs the weights here, and they are in another process."
-                          : "A trace has no weights: ΔE, predictions and interventions need the "
-                            "model.");
+    if (!s.sentence()->trace->has_weights()) return c.note(no_output(*s.model()));
     if (!c.fold(kOutputFold)) return;
     const AttentionHead head{r.cell.block, r.cell.head};
     draw_tag_lines(s, c, tags_of(s, head));

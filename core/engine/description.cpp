@@ -223,30 +223,22 @@ Result<OfferedWeights> read_offer(const Json& described, const ModelConfig& conf
     TRY(const Json offered, json_object(described, or_null("weights"), kDescription));
     TRY(const std::string refused, json_string(offered, or_null("refused"), "", kDescription));
     TRY(out.bytes, json_integer(offered, or_null("bytes"), 0, 0, int64_t{1} << 50, kDescription));
-    TRY(out.version, json_integer(offered, or_null("version"), 0, 0, int64_t{1} << 32, kDescription));
-    TRY(out.config, json_object(described, or_null("config"), kDescription));
-    const std::string needs = "This view needs the weights here, and the server sends none: ";
-    if (out.bytes == 0) {
-        out.withheld =
-            needs + (refused.empty() ? "it has no files of them" : printable(shortened(refused))) + ".";
-        return out;
-    }
-    if (out.bytes > kMaxWeightBytes) {
-        out.withheld = "This view needs the weights here, and " + short_bytes(out.bytes) +
-                       " of them are not fetched; open the model from its files.";
-        return out;
-    }
-    auto read = parse_config(out.config, kDescription);
-    if (!read)
-        out.withheld =
-            "This view needs the weights here, and Headlight does not know how a model of family " +
-            config.family_name + " uses them.";
+    TRY(out.version, json_integer(offered, or_null("version"), 0, 0, kMaxVersion, kDescription));
+    TRY(const Json own, json_object(described, or_null("config"), kDescription));
+    auto read = parse_config(own, kDescription);
+    std::string why;
+    if (out.bytes == 0)
+        why = "the server sends none: " +
+              (refused.empty() ? "it has no files of them" : printable(shortened(refused)));
+    else if (out.bytes > kMaxWeightBytes)
+        why = short_bytes(out.bytes) + " of them are not fetched; open the model from its files";
+    else if (!read)
+        why = "Headlight does not know how a model of family " + config.family_name + " uses them";
     else if (!has_these_blocks(*read, config))
-        out.withheld =
-            "This view needs the weights here, and the server shows other blocks of the model than "
-            "Headlight; open it from its files.";
+        why = "the server shows other blocks of the model than Headlight; open it from its files";
     else
         out.read = *std::move(read);
+    if (!why.empty()) out.withheld = "This needs the weights here, and " + why + ".";
     return out;
 }
 

@@ -22,9 +22,11 @@ struct EngineRule {
 /// Reads a rule from an answer.
 Result<EngineRule> read_engine_rule(const Json& rule);
 
+/// Bounds the numbers by which a server tells weights of a model from later ones.
+inline constexpr int64_t kMaxVersion = int64_t{1} << 32;
+
 /// Says whether a model's weights can be fetched for questions that need them.
 struct OfferedWeights {
-    Json config;           // the model's own, as in config.json
     ModelConfig read;      // what Headlight reads of it
     int64_t bytes = 0;     // of all weights
     int64_t version = 0;   // differs once they are others

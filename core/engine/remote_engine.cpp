@@ -19,8 +19,7 @@ namespace {
 
 constexpr const char* kAnswer = "The server's answer";
 constexpr auto kEncodingPatience = std::chrono::seconds(30);  // servers tokenize while they compute
-constexpr int64_t kMaxVersion = int64_t{1} << 32;
-constexpr size_t kRemembered = 4;  // passes whose rows the next one may use
+constexpr size_t kRemembered = 4;                             // passes whose rows the next one may use
 
 Result<std::vector<int>> read_numbers(const Json& answer, JsonKey key, int64_t most) {
     std::vector<int> out;

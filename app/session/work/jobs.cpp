@@ -69,9 +69,11 @@ Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pub
     return success();
 }
 
+OfModel OfModel::open(const JobInputs& in) { return {in.model, weights_version(*in.model)}; }
+
 std::optional<RandomSweep> RandomSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded || in.model->config.can.read_image) return std::nullopt;
-    return RandomSweep{in.model, weights_version(*in.model)};
+    return RandomSweep{OfModel::open(in)};
 }
 
 Status RandomSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
@@ -93,7 +95,7 @@ Status TraitsSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pu
 
 std::optional<CompositionSweep> CompositionSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded) return std::nullopt;
-    return CompositionSweep{in.model, weights_version(*in.model)};
+    return CompositionSweep{OfModel::open(in)};
 }
 
 void CompositionSweep::Found::refuse(const std::string& why) {
@@ -126,7 +128,7 @@ Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
 
 std::optional<CorpusSweep> CorpusSweep::of(const Request* request, const JobInputs& in) {
     if (!request || in.recorded || in.model->config.can.read_image) return std::nullopt;
-    return CorpusSweep{in.model, *request, weights_version(*in.model)};
+    return CorpusSweep{OfModel::open(in), *request};
 }
 
 CorpusSweep::Found CorpusSweep::now() const {
@@ -162,7 +164,7 @@ Status CorpusSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Pu
 std::optional<PromptSweep> PromptSweep::of(const Request* request, const JobInputs& in) {
     if (!request || in.recorded || in.model->config.can.read_image || !in.model->has_logits())
         return std::nullopt;
-    return PromptSweep{in.model, request->prompts, weights_version(*in.model)};
+    return PromptSweep{OfModel::open(in), request->prompts};
 }
 
 Status PromptSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {

@@ -132,8 +132,17 @@ private:
     }
 };
 
+/// Holds the model that a job is about, and which weights it had (weights_version()).
+struct OfModel {
+    std::shared_ptr<const Model> model;
+    int64_t version = 0;
+
+    static OfModel open(const JobInputs& inputs);
+    bool same_model(const OfModel& other) const { return model == other.model && version == other.version; }
+};
+
 /// Measures what heads do on random tokens, for their tags.
-struct RandomSweep {
+struct RandomSweep : OfModel {
     struct Request {
         bool operator==(const Request&) const = default;
     };
@@ -141,11 +150,9 @@ struct RandomSweep {
         std::shared_ptr<const RandomStatistics> random;  // null until done
         std::string refusal;
     };
-    std::shared_ptr<const Model> model;
-    int64_t version = 0;  // weights_version()
 
     static std::optional<RandomSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const RandomSweep& other) const { return model == other.model && version == other.version; }
+    bool same(const RandomSweep& other) const { return same_model(other); }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
@@ -166,7 +173,7 @@ struct TraitsSweep {
 };
 
 /// Composes all pairs of heads in the background if that takes long.
-struct CompositionSweep {
+struct CompositionSweep : OfModel {
     struct Request {
         bool operator==(const Request&) const = default;
     };
@@ -175,19 +182,15 @@ struct CompositionSweep {
         int done = 0, steps = 0;                         // pairs of layers
         void refuse(const std::string& why);
     };
-    std::shared_ptr<const Model> model;
-    int64_t version = 0;  // weights_version()
 
     /// Kept without requests too: results stay while the model is open.
     static std::optional<CompositionSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const CompositionSweep& other) const {
-        return model == other.model && version == other.version;
-    }
+    bool same(const CompositionSweep& other) const { return same_model(other); }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
 /// Reads a corpus: statistics of every head, growing text by text, independent of the current text.
-struct CorpusSweep {
+struct CorpusSweep : OfModel {
     struct Request {
         std::string file;
         uint64_t attempt = 0;    // incremented to read the same file again
@@ -201,9 +204,7 @@ struct CorpusSweep {
         int done = 0, texts = 0;                 // read, and total; 0: not counted yet
         std::string refusal;                     // why it cannot be read, or not further
     };
-    std::shared_ptr<const Model> model;
     Request request;
-    int64_t version = 0;  // weights_version()
     struct Reading {
         CorpusLines lines;
         Corpus corpus;
@@ -212,7 +213,7 @@ struct CorpusSweep {
 
     static std::optional<CorpusSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const CorpusSweep& other) const {
-        return model == other.model && version == other.version && request.file == other.request.file &&
+        return same_model(other) && request.file == other.request.file &&
                request.attempt == other.request.attempt;
     }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish);
@@ -222,7 +223,7 @@ private:
 };
 
 /// Averages over prompts, without interventions.
-struct PromptSweep {
+struct PromptSweep : OfModel {
     struct Request {
         PromptsRequest prompts;
         bool begins = true;      // else only keeps results
@@ -231,14 +232,10 @@ struct PromptSweep {
         bool operator==(const Request&) const = default;
     };
     using Found = PromptsFound;
-    std::shared_ptr<const Model> model;
     PromptsRequest request;
-    int64_t version = 0;  // weights_version()
 
     static std::optional<PromptSweep> of(const Request* request, const JobInputs& inputs);
-    bool same(const PromptSweep& other) const {
-        return model == other.model && version == other.version && request == other.request;
-    }
+    bool same(const PromptSweep& other) const { return same_model(other) && request == other.request; }
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 

@@ -210,9 +210,10 @@ Status Worker::show_beginnings(const WorkRequest& r, const ChatInput& read) {
 
 /// Replaces the sentence; keeps only what belongs to the model.
 void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
-    const bool same_model = state_.sentence && state_.sentence->model == sentence->model &&
-                            answered_with_ == weights_version(*sentence->model);
-    answered_with_ = weights_version(*sentence->model);
+    const int64_t version = weights_version(*sentence->model);
+    const bool same_model =
+        state_.sentence && state_.sentence->model == sentence->model && answered_with_ == version;
+    answered_with_ = version;
     state_.sentence = std::move(sentence);
     state_.picture = nullptr;
     state_.cell = nullptr;

@@ -78,9 +78,13 @@ def _say_precision(model: Any) -> None:
 
 def _state_of(model: Any, tokenizer: Any) -> State:
     """What differs after an optimizer's step, a changed setting or with another tokenizer."""
-    weights = [*model.named_parameters(), *model.named_buffers()]
-    held = tuple((name, weight.data_ptr(), weight._version) for name, weight in weights)
-    return model.config.to_json_string(use_diff=False), id(tokenizer), held
+    return model.config.to_json_string(use_diff=False), id(tokenizer), weights_state(model)
+
+
+def weights_state(model: Any) -> State:
+    """What differs once a model's weights are others; PyTorch counts no writing into .data."""
+    weights = [*model.parameters(), *model.buffers()]
+    return tuple((weight.data_ptr(), weight._version) for weight in weights)
 
 
 @contextmanager

@@ -193,7 +193,8 @@ class Requests:
         globs = request.get("capture") or list(DEFAULT)
         logits = any(glob == "logits" for glob in globs)
         wanted = Wanted(globs, self._heads(request))
-        past, running = self._reusing(text, plan, wanted, stop, logits, request.get("from") or 0)
+        version, have = weights_version(self.live.model), request.get("from") or 0
+        past, running = self._reusing(text, plan, wanted, stop, logits, have, version)
         kept = {n: t for n, t in running.kept.items() if wanted.name(n) or _says(n)}
         if not any(wanted.name(name) for name in kept):
             raise HeadlightError(
@@ -202,18 +203,24 @@ class Requests:
             )
         told = {
             "from": past,
-            "version": weights_version(self.live.model),
+            "version": version,
             "sides": {side or "input": held for side, held in text.sides.items()},
             "rules": {place(block)[:-1]: rule for block, rule in running.rules.items()},
         }
         return Answer(told, kept)
 
     def _reusing(
-        self, text: Text, plan: Plan, wanted: Wanted, stop: Stop, logits: bool, have: int
+        self,
+        text: Text,
+        plan: Plan,
+        wanted: Wanted,
+        stop: Stop,
+        logits: bool,
+        have: int,
+        version: int,
     ) -> tuple[int, Pass]:
-        """A pass over the rows that the client lacks."""
-        live = self.live
-        spelled = f"{weights_version(live.model)}\n{spelled_plan(plan)}"
+        """A pass over the rows that the client lacks; version: of the weights that compute it."""
+        live, spelled = self.live, f"{version}\n{spelled_plan(plan)}"
         if not live.reusable(plan):
             return 0, live.compute(text, wanted, plan, stop, logits=logits)
         past, cache = live.resume(text, spelled, have)
@@ -236,7 +243,8 @@ class Requests:
         for step in range(min(int(request.get("tokens") or 20), MAX_TOKENS)):
             plan = self.live.plan(request, text, tensors, stop)
             have = len(text.sides[side]["ids"]) - 1
-            _, running = self._reusing(text, plan, Wanted(()), stop, True, have)
+            version = weights_version(self.live.model)
+            _, running = self._reusing(text, plan, Wanted(()), stop, True, have, version)
             p = running.kept["logits"][-1].float().log_softmax(-1)
             chosen = sampled(torch, p, request, draw)
             top = p.topk(min(int(request.get("top") or 5), MAX_TOP, len(p)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import HeadlightError
-from ..saved_models import SavedFolder, refusal, saved_folder
+from ..saved_models import SavedFolder, refusal, saved_folder, weights_state
 
 if TYPE_CHECKING:
     from .model import LiveModel
@@ -29,8 +29,7 @@ def described_weights(model: Any) -> dict[str, Any]:
 
 def weights_version(model: Any) -> int:
     """Return a number that changes with the weights: after an optimizer's step, for example."""
-    held = [(id(weight), weight._version) for weight in model.parameters()]
-    return zlib.crc32(repr(held).encode())
+    return zlib.crc32(repr(weights_state(model)).encode())
 
 
 class Sending:
