@@ -239,12 +239,15 @@ Status say_questions(const LearnOptions& o, const learn::Station& station, const
 /// Writes the station as an interactive page, beside the heads of the run that it computes with.
 Status write_learn_page(const std::string& output, const learn::Station& station, const LearnRun& run,
                         learn::Page page, const FigureStyle& style, ThreadPool& pool) {
+    TRY_STATUS(check_font(style.font));
+    const FontScope font(style.font);
     const learn::StationText& text = learn::station_text(station.key);
     TRY(PageFigure figure,
         learn::learn_page_figure(std::make_shared<const learn::Page>(std::move(page)), text, style));
     PageContents contents;
     contents.title = style.title == "auto" ? text.title : style.title;
     contents.view = figure.key;
+    contents.exact = style.exact;
     contents.trace = run.trace.get();
     if (run.trace) {
         contents.block = run.input.block;
@@ -275,6 +278,8 @@ Status run_learn(LearnOptions o) {
                      endings_of(FormatKind::picture) + "."};
     if (o.style.count("dpi") && !output.ends_with(".png"))
         return Error{"--dpi goes with a .png; leave it out."};
+    if (o.style.count("exact") && !is_html_path(output))
+        return Error{"--exact goes with a page, x.html; leave it out."};
     if (o.style.count("transparent") && is_html_path(output))
         return Error{"--transparent goes with a figure, and a page has a ground of its own; leave it out."};
     TRY(const LearnRun state, learn_state(o, station, pool));
@@ -283,7 +288,9 @@ Status run_learn(LearnOptions o) {
     if (o.output.empty()) return say_questions(o, station, state, page);
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));
     if (is_html_path(output)) return write_learn_page(output, station, state, std::move(page), style, pool);
-    return write_page(output, drawn(std::move(page), station, style));
+    TRY(const Drawing drawing,
+        in_font(style.font, [&] { return Result<Drawing>(drawn(std::move(page), station, style)); }));
+    return write_page(output, drawing);
 }
 
 }  // namespace

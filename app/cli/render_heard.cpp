@@ -44,8 +44,9 @@ std::span<const HeardRow> heard_rows() {
         {"heads", "lines,graph"},
         {"panel,columns", "head", ""},
         {"architecture", "model"},
-        {"size,width-mm,width-px,dpi,font-pt,title,caption,transparent", "*", ""},
+        {"size,width-mm,width-px,dpi,font,font-pt,title,caption,transparent", "*", ""},
         {"height-mm,height-px,methods", "*-learn", ""},
+        {"exact", "*"},
         {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
         {"colormap",
          "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,explain,corpus,"
@@ -104,6 +105,7 @@ constexpr const char* kOneHead = "one head, not with --mean or --max";
 
 constexpr BesideRow kBeside[] = {
     {"dpi", "*", [](const Asked& o) { return o.output.ends_with(".png"); }, "a .png"},
+    {"exact", "*", [](const Asked& o) { return is_html_path(o.output); }, "a page, x.html"},
     {"head,all-heads", "head,text,alignment,picture", of_one_head, kOneHead},
     {"layer,head,all-heads,mean,max,caption,methods,height-mm,height-px", "head",
      [](const Asked& o) { return !o.given.count("panel"); }, "one head, not with --panel"},
@@ -156,9 +158,9 @@ Status check_acts(const HeardRow& row, const RenderOptions& o, bool numbers) {
         if (!lists(row.figures, o.view))
             return Error{"--" + option + " does not act on --view " + o.view + "; leave it out, or draw " +
                          named_views(row.figures) + "."};
-        return Error{"--" + option + " changes the figure of --view " + o.view +
-                     " and not its numbers; leave it out, or end -o in " + endings_of(FormatKind::picture) +
-                     "."};
+        return Error{"--" + option + " changes the figure of --view " + o.view + " and not its " +
+                     (is_html_path(o.output) ? "page" : "numbers") + "; leave it out, or end -o in " +
+                     endings_of(FormatKind::picture) + "."};
     }
     return success();
 }

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/cast.h"
+#include "figure/file_formats.h"
 #include "panels/save_menu.h"
 #include "parts/controls.h"
 #include "session/presets.h"
@@ -119,7 +120,9 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     FigureStyle& f = s.of<SaveMenu>().style;
     std::vector<std::tuple<const char*, const char*, bool*>> all{
         {"figure/transparent", "transparent", &f.transparent}, {"figure/methods", "methods", &f.methods}};
-    if (own)
+    if (is_html_path(s.of<SaveMenu>().path))
+        all = {{"figure/exact", "exact weights", &f.exact}};
+    else if (own)
         all.insert(all.end(), {{"figure/labels", "labels", &f.labels},
                                {"figure/axes", "axis titles", &f.axis_titles},
                                {"figure/bar", "color bar", &f.color_bar},
@@ -174,6 +177,7 @@ void draw_texts(Scene& s, Form& form) {
     SaveMenu& menu = s.of<SaveMenu>();
     form.type("Size", "figure/size", "auto; 85 mm; 1600 x 900 px", menu.size);
     read_size(menu.size, menu.style);
+    form.type("Font", "figure/family", "Inter; Times New Roman", menu.style.font);
     choose_number(form, "Font size", "figure/font", "pt", {6, 7, 8.25, 9, 10, 12, 16, 20},
                   menu.style.font_pt);
     choose_number(form, "Resolution", "figure/dpi", "dpi", {96, 150, 192, 300, 600}, menu.style.dpi);
@@ -206,7 +210,7 @@ void draw_keep(Scene& s, Form& form) {
 }  // namespace
 
 void draw_save_form(Scene& s, Rect area) {
-    constexpr float kHigh = 320, kHighOfHead = 506, kThumbRoom = 12;
+    constexpr float kHigh = 354, kHighOfHead = 540, kThumbRoom = 12;
     const bool own = saves_one_head(s);
     const float high = own ? kHighOfHead : kHigh;
     float& scroll = s.of<SaveMenu>().scroll;

@@ -67,7 +67,7 @@ std::vector<const FileFormat*> formats_of(const View& view) {
     std::vector<const FileFormat*> out;
     for (const FileFormat& format : file_formats())
         if (format.kind == FormatKind::picture || (format.kind == FormatKind::numbers && view.numbers) ||
-            (format.kind == FormatKind::page && view.write))
+            (format.kind == FormatKind::page && (view.write || !view.of_model)))
             out.push_back(&format);
     return out;
 }

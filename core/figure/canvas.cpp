@@ -3,14 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/cast.h"
+#include "base/quoted.h"
 #include "figure/cairo_owned.h"
 #include "figure/text_pieces.h"
 
 namespace headlight {
 
 namespace {
+
+/// Names the family that replaces both faces (FontScope); empty: none does.
+thread_local std::string font_family;
 
 /// Separates the strokes of ‖, which Inter, unlike the other face, draws so close that they merge.
 void part_double_bars(PangoLayout* layout, const std::string& text) {
@@ -42,9 +47,9 @@ Owned<PangoLayout> make_layout(cairo_t* cairo, const std::string& text, double s
     pango_layout_set_font_description(layout.get(), font.get());
     pango_layout_set_single_paragraph_mode(layout.get(), true);
     pango_layout_set_text(layout.get(), text.data(), isize(text));
-    if (face == Face::sans)
+    if (face == Face::sans && font_family.empty())
         part_double_bars(layout.get(), text);
-    else
+    else if (face == Face::mono)
         part_ligatures(layout.get());
     return layout;
 }
@@ -54,8 +59,32 @@ Owned<PangoLayout> make_layout(cairo_t* cairo, const std::string& text, double s
 PangoFontDescription* font_description(Face face, double size_px) {
     PangoFontDescription* font = pango_font_description_from_string(
         face == Face::sans ? "Inter Medium, sans-serif" : "JetBrains Mono, monospace");
+    if (!font_family.empty()) {
+        pango_font_description_set_family(font, (font_family + ", sans-serif").c_str());
+        pango_font_description_set_weight(font, PANGO_WEIGHT_NORMAL);
+    }
     pango_font_description_set_absolute_size(font, size_px * PANGO_SCALE);
     return font;
+}
+
+FontScope::FontScope(std::string family) : before_(std::exchange(font_family, std::move(family))) {}
+FontScope::~FontScope() { font_family = std::move(before_); }
+
+Status check_font(const std::string& family) {
+    const auto is_wanted = [&](const char* name) { return g_ascii_strcasecmp(name, family.c_str()) == 0; };
+    constexpr const char* kGeneric[] = {"", "serif", "sans-serif", "monospace"};
+    if (std::any_of(std::begin(kGeneric), std::end(kGeneric), is_wanted)) return success();
+    PangoFontFamily** families = nullptr;
+    int count = 0;
+    pango_font_map_list_families(pango_cairo_font_map_get_default(), &families, &count);
+    const bool found = std::any_of(families, families + count, [&](PangoFontFamily* known) {
+        return is_wanted(pango_font_family_get_name(known));
+    });
+    g_free(families);
+    if (found) return success();
+    return Error{"The font " + in_quotes(family) +
+                 " is not installed; install it, or choose a family that 'fc-list : family' lists, or serif, "
+                 "sans-serif or monospace."};
 }
 
 void Canvas::set_color(Rgb c) const { cairo_set_source_rgb(cairo_, c.r / 255.0, c.g / 255.0, c.b / 255.0); }

@@ -44,6 +44,20 @@ double text_width(const std::string& text, double size, Face face);
 /// Returns a Pango description of one of the two faces, with fallbacks for computers that lack them.
 PangoFontDescription* font_description(Face face, double size_px);
 
+/// While it lives, all text of this thread is measured and drawn in one family; "": in the two faces.
+class FontScope {
+public:
+    explicit FontScope(std::string family);
+    ~FontScope();
+    FontScope(const FontScope&) = delete;
+    FontScope& operator=(const FontScope&) = delete;
+
+private:
+    std::string before_;
+};
+/// Fails where this computer has no such family.
+Status check_font(const std::string& family);
+
 struct Page {
     double width = 0, height = 0;  // CSS pixels
     double dpi = 96;               // pixels per inch of a PNG
@@ -63,6 +77,9 @@ Status draw_svg(OutputFile& out, const Drawing& drawing, const std::string& name
 Status draw_pdf(OutputFile& out, const Drawing& drawing, const std::string& name);
 /// Writes drawings as the pages of one PDF.
 Status write_pdf(const std::filesystem::path& path, std::span<const Drawing> pages);
+/// Makes a drawing whose text is in one family, now and whenever it is drawn.
+Result<Drawing> in_font(const std::string& family, const std::function<Result<Drawing>()>& make);
+
 /// Fails where it would not fit into memory, or into the formats.
 Status check_page_size(const Drawing& drawing);
 

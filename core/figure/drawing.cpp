@@ -133,6 +133,18 @@ Status draw_pages(OutputFile& out, std::span<const Drawing> pages, const std::st
 
 }  // namespace
 
+Result<Drawing> in_font(const std::string& family, const std::function<Result<Drawing>()>& make) {
+    if (family.empty()) return make();
+    TRY_STATUS(check_font(family));
+    const FontScope scope(family);
+    TRY(Drawing out, make());
+    out.draw = [family, draw = std::move(out.draw)](Canvas& canvas) {
+        const FontScope drawn_in(family);
+        draw(canvas);
+    };
+    return out;
+}
+
 Status check_page_size(const Drawing& drawing) {
     const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom,
                  height = drawing.page.height * zoom;

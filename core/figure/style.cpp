@@ -130,12 +130,13 @@ std::span<const StyleField> style_fields() {
         {"width-px", "width in pixels of a PNG", &S::width_px, 16, 30000},
         {"height-px", "height in pixels of a PNG", &S::height_px, 16, 30000},
         {"dpi", "pixels per inch of a PNG", &S::dpi, 20, 2400},
+        {"font", "family of all text, 'Times New Roman' for example", &S::font},
         {"font-pt", "size of the token labels in points; the rest follows", &S::font_pt, 3, 72},
         {"colormap", "colors", &S::colormap},
         {"contrast",
          "how weights become colors: auto (true range, or square root beyond 64 tokens), linear (0 to 1), "
-         "range "
-         "(0 to the largest), root, log, p99 (up to the 99th percentile), row (each row by its largest)",
+         "range (0 to the largest), root, log, p99 (up to the 99th percentile), row (each row by its "
+         "largest)",
          &S::contrast},
         {"queries", "whether queries are rows or columns", &S::queries},
         {"marks", "squares of the weight's color, or dots of its size", &S::marks},
@@ -153,6 +154,7 @@ std::span<const StyleField> style_fields() {
          "sub-words joined into words: a word's row is the mean of its pieces', its column their sum",
          &S::join_words},
         {"transparent", "no white behind the figure", &S::transparent},
+        {"exact", "a page (.html): weights in 32 bits, not rounded to 16", &S::exact},
         {"drop-sink", "hide the first token and renormalize rows; for display only", &S::drop_sink},
         {"tokens", "only these tokens, 0-5,9; rows are not renormalized", &S::tokens},
         {"keys", "only these keys, where they differ from --tokens", &S::keys},

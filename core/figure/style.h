@@ -24,6 +24,7 @@ struct FigureStyle {
     double width_mm = 0, height_mm = 0;  // 0: by width_px, or by content
     double width_px = 0, height_px = 0;  // pixels of a PNG at `dpi`
     double dpi = 96;
+    std::string font;       // a family; empty: the program's own two faces
     double font_pt = 8.25;  // of token labels; other sizes follow
     std::string colormap = "beam";
     Contrast contrast = Contrast::automatic;
@@ -34,6 +35,7 @@ struct FigureStyle {
     std::string caption = "auto";  // auto: how to read the figure; "": none
     bool labels = true, color_bar = true, grid_lines = false, values = false, join_words = false,
          transparent = false;
+    bool exact = false;        // a page: weights in 32 bits
     bool axis_titles = true;   // one head: "query" and "key"
     bool methods = false;      // below the figure: how to reproduce it
     bool drop_sink = false;    // one head: without its first key, rows renormalized

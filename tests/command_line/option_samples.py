@@ -79,6 +79,8 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--width-px": ["500"],
     "--height-px": ["400"],
     "--dpi": ["200"],
+    "--exact": [],
+    "--font": ["monospace"],
     "--font-pt": ["12"],
     "--colormap": ["viridis"],
     "--contrast": ["log"],

@@ -278,3 +278,22 @@ TEST_CASE("numbers: labels that need quoting, nothing for NaN, one value a line 
     for (const char* bad : {"t.txt", "t"}) CHECK(!write_numbers(folder.path / bad, std::vector{t}));
     CHECK(!write_numbers(folder.path / "t.csv", {}));
 }
+
+TEST_CASE("style: a font is that of all text, measured and drawn; one that is not there is refused") {
+    const double usual = text_width("Lily had a red ball", 12, Face::sans);
+    double measured = 0, drawn = 0;
+    const auto made = in_font("monospace", [&]() -> Result<Drawing> {
+        measured = text_width("Lily had a red ball", 12, Face::sans);
+        return Drawing{{100, 100}, [&](Canvas&) { drawn = text_width("iii", 12, Face::sans); }};
+    });
+    REQUIRE(made);
+    CHECK(measured != usual);
+    CHECK(text_width("Lily had a red ball", 12, Face::sans) == usual);
+    REQUIRE(svg_text(*made));
+    const FontScope scope("monospace");
+    CHECK(drawn == doctest::Approx(text_width("MMM", 12, Face::sans)));
+    const auto missing = in_font("No Such Font", [] { return Result<Drawing>(Drawing{}); });
+    REQUIRE(!missing);
+    CHECK_MESSAGE(missing.error().message.starts_with("The font \"No Such Font\" is not installed"),
+                  missing.error().message);
+}

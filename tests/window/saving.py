@@ -153,7 +153,24 @@ def the_format_is_a_button_and_the_name_says_what_is_saved(display):
             w.wait(lambda r: r["save_path"].endswith("stories-head-1.2." + name.lower()))
         w.click("figure/methods")
         w.wait(lambda r: r["figure"]["methods"] == "false")
+        w.click("save format/HTML")
+        w.wait(lambda r: "figure/exact" in r["widgets"] and "figure/methods" not in r["widgets"])
+        w.click("figure/exact")
+        w.wait(lambda r: r["figure"]["exact"] == "true")
     shutil.rmtree(folder)
+
+
+def every_view_of_a_run_is_offered_as_a_page(display):
+    for view, offered in (("delta", True), ("steps", True), ("circuits", False)):
+        with Window(PROGRAM, display, "--text", LILY, "--do", f"view {view}") as w:
+            w.settled()
+            w.key("Escape", "Escape", "ctrl+s")
+            w.wait(
+                lambda r: (
+                    "save format/SVG" in r["widgets"]
+                    and ("save format/HTML" in r["widgets"]) == offered
+                )
+            )
 
 
 def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
