@@ -113,7 +113,7 @@ Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
 /// Translates the text for a view that needs a target if none is given.
 Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const View& view,
                                                  std::shared_ptr<const Trace> trace, ThreadPool& pool) {
-    const bool writes = view.of_target && trace->has_weights() && trace->config().can.write_target &&
+    const bool writes = view.of_target && trace->can_run() && trace->config().can.write_target &&
                         trace->model->has_logits() && o.input.typed.target.empty() &&
                         o.input.typed.target_ids.empty();
     if (!writes) return trace;
@@ -290,7 +290,7 @@ Result<Drawing> drawing_of(const RenderOptions& o, const std::shared_ptr<const T
                            ThreadPool& pool) {
     if (o.given.count("panel")) {
         TRY(const PanelRows rows, parse_panel(trace->config(), o.panel, o.columns));
-        return panel_figure(trace, rows, o.figure, pool);
+        return in_font(o.figure.font, [&] { return panel_figure(trace, rows, o.figure, pool); });
     }
     TRY(const ViewPage page, view_page(o, trace, pool));
     return draw_figure(page, pool);

@@ -28,6 +28,7 @@ struct ReportOptions {
     std::string output;
     std::vector<std::string> heads;
     std::string title, metric;
+    bool exact = false;
 };
 
 constexpr int kPredictions = 10, kChosen = 4;
@@ -247,6 +248,7 @@ Status run(const ReportOptions& o) {
     page.trace = trace.get();
     page.title = title_of(o, *trace);
     page.view = "report";
+    page.exact = o.exact;
     const AttentionHead shown = chosen.empty() ? AttentionHead{} : chosen[0];
     page.block = shown.block;
     page.head = shown.head;
@@ -274,6 +276,7 @@ std::function<Status()> declare_report(CLI::App& app) {
                       "ablate each head in turn, show the heads with the largest effect on this metric, "
                       "and add the effect to the statistics");
     app.add_option("--title", o->title, "title of the page");
+    app.add_flag("--exact", o->exact, "weights in 32 bits, not rounded to 16");
     return [o] { return run(*o); };
 }
 

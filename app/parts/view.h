@@ -78,6 +78,7 @@ struct View {
     /// Its own figure, sized to its cells; none: the page is drawn.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
     bool figure_of_answer = false;  // of the answer, not only of the trace
+    const char* page = nullptr;     // the view that an interactive page opens on; none: on its figure
     /// Writes its own file format; none if the path has another extension.
     std::optional<Status> (*write)(const Scene& scene, const std::filesystem::path& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // for export as CSV; required

@@ -56,10 +56,10 @@ std::string title_of(const Scene& s) {
 }
 
 /// Returns whether a page has the logit lens: where it is what is shown, or takes no more than the rest.
-bool has_lens(const Trace& trace, PageView view) {
+bool has_lens(const Trace& trace, std::string_view view) {
     constexpr int64_t kFewRows = 1024;
     const int64_t rows = int64_t{trace.output().size()} * (trace.config().stacks.back().depth() + 1);
-    return trace.can_run() && trace.model->has_logits() && (view == PageView::lens || rows <= kFewRows);
+    return trace.can_run() && trace.model->has_logits() && (view == "lens" || rows <= kFewRows);
 }
 
 Status add_lens(PageContents& page, ThreadPool& pool) {
@@ -68,7 +68,7 @@ Status add_lens(PageContents& page, ThreadPool& pool) {
 }
 
 /// Fills in what every page of a run has.
-Result<PageContents> contents_of(const Scene& s, const std::string& view, bool with_lens, ThreadPool& pool) {
+Result<PageContents> contents_of(const Scene& s, const std::string& view, ThreadPool& pool) {
     const Trace& trace = *s.sentence()->trace;
     PageContents page;
     page.trace = &trace;
@@ -80,29 +80,15 @@ Result<PageContents> contents_of(const Scene& s, const std::string& view, bool w
     const HeadLabels& labels = s.session.document.head_labels;
     if (const auto of_model = labels.find(trace.model->name); of_model != labels.end())
         page.names = of_model->second;
-    if (with_lens) TRY_STATUS(add_lens(page, pool));
-    return page;
-}
-
-Status write(const Scene& s, const std::filesystem::path& path, PageView view) {
-    constexpr const char* kViews[] = {"head", "heads", "lines", "text", "lens", "compare"};
-    ThreadPool pool(default_thread_count());
-    TRY(PageContents page, contents_of(s, row_of(kViews, view), has_lens(*s.sentence()->trace, view), pool));
+    if (has_lens(trace, view)) TRY_STATUS(add_lens(page, pool));
     TRY_STATUS(add_compared(s, page));
-    TRY(const std::string html, page_html(page, pool));
-    return write_file(path, html);
+    return page;
 }
 
 }  // namespace
 
 Status add_short_lens(PageContents& page, ThreadPool& pool) {
-    return has_lens(*page.trace, PageView::head) ? add_lens(page, pool) : success();
-}
-
-std::optional<Status> write_interactive_page(const Scene& s, const std::filesystem::path& path,
-                                             PageView view) {
-    if (!is_html_path(path) || !s.sentence()) return std::nullopt;
-    return write(s, path, view);
+    return has_lens(*page.trace, page.view) ? add_lens(page, pool) : success();
 }
 
 Result<PageFigure> page_figure(ViewPage page) {
@@ -117,6 +103,9 @@ Result<PageFigure> page_figure(ViewPage page) {
                    .height = drawing.page.height,
                    .tables = view_numbers(page)};
     TRY(out.svg, svg_text(drawing));
+    ViewPage dark = page;
+    dark.dark = true;
+    TRY(out.dark_svg, svg_text(draw_view_page(std::move(dark))));
     with_scene(page, [&](Scene& s) {
         const Rect area{0, 0, page.width, page.height};
         if (!view.fills_window()) out.title = view_title(s, view);
@@ -125,15 +114,19 @@ Result<PageFigure> page_figure(ViewPage page) {
     return out;
 }
 
-Status write_figure_page(const std::filesystem::path& path, ViewPage page) {
+Status write_interactive_page(const std::filesystem::path& path, ViewPage page) {
+    const View& view = views()[page.view];
+    std::vector<PageFigure> figures;
+    if (!view.page) {
+        TRY(PageFigure figure, page_figure(page));
+        figures.push_back(std::move(figure));
+    }
     ThreadPool pool(default_thread_count());
-    TRY(PageFigure figure, page_figure(page));
     Result<PageContents> contents = PageContents();
-    with_scene(page, [&](Scene& s) {
-        contents = contents_of(s, figure.key, has_lens(*s.sentence()->trace, PageView::head), pool);
-    });
+    with_scene(page, [&](Scene& s) { contents = contents_of(s, view.page ? view.page : view.key, pool); });
     TRY_STATUS(contents);
-    contents->figures.push_back(std::move(figure));
+    contents->figures = std::move(figures);
+    contents->exact = page.style.exact;
     TRY(const std::string html, page_html(*contents, pool));
     return write_file(path, html);
 }

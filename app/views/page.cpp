@@ -69,7 +69,7 @@ void with_scene_by(ViewPage& page, Ui& ui, const std::function<void(Scene&)>& us
 void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
     TextPainter text;
     Ui ui(text, nullptr);
-    ui.begin_page(page_theme(), canvas);
+    ui.begin_page(page.dark ? theme(true) : page_theme(), canvas);
     with_scene_by(page, ui, use);
 }
 
@@ -107,10 +107,12 @@ FigureOptions figure_options(const ViewPage& page) {
 }
 
 Result<Drawing> draw_figure(const ViewPage& page, ThreadPool& pool) {
-    const View& view = views()[page.view];
-    if (view.figure)
-        if (auto own = view.figure(page, pool)) return std::move(*own);
-    return draw_view_page(page);
+    return in_font(page.style.font, [&]() -> Result<Drawing> {
+        const View& view = views()[page.view];
+        if (view.figure)
+            if (auto own = view.figure(page, pool)) return std::move(*own);
+        return draw_view_page(page);
+    });
 }
 
 Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool) {
@@ -135,7 +137,7 @@ std::optional<Status> write_view_document(const std::filesystem::path& path, Vie
     std::optional<Status> written;
     if (view.write) with_scene(page, [&](Scene& s) { written = view.write(s, path); });
     if (!written && is_html_path(path) && page.answer->sentence && page.answer->sentence->trace)
-        written = write_figure_page(path, std::move(page));
+        written = write_interactive_page(path, std::move(page));
     return written;
 }
 
@@ -200,7 +202,7 @@ Drawing draw_page_by(ViewPage page, std::function<void(Scene&, const ViewPage&, 
 }
 
 Drawing draw_view_page(ViewPage page) {
-    page.session.preferences.dark = false;
+    page.session.preferences.dark = page.dark;
     page.session.selection.hovered = {};
     const float zoom = page.zoom,
                 caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28,

@@ -17,6 +17,7 @@ struct ViewPage {
     std::shared_ptr<const WorkAnswer> answer;
     float width = 0, height = 0;  // of the view, in points
     float zoom = 1;               // CSS pixels per point
+    bool dark = false;            // in the dark colors, as a page shows it on a dark ground
     FigureStyle style;            // colormap, marks and the like come from the session instead
 };
 
@@ -33,7 +34,7 @@ Drawing draw_page_by(ViewPage page, std::function<void(Scene&, const ViewPage&, 
 /// Draws the view in a part of a page: its own figure, fitted, if it has one.
 void draw_view_in(Scene& scene, const ViewPage& page, Canvas& canvas, Rect area);
 
-/// Draws a page in the light colors, with a title and without controls.
+/// Draws a page with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 
 /// Returns the figure that Ctrl+S and render write: the view's own figure if it has one, else its page.

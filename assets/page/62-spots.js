@@ -3,9 +3,10 @@
 /** Unpacks a figure's picture, spots and tables when it is first shown. */
 async function unpackFigure(figure) {
   const text = new TextDecoder().decode(await inflate(bytesOf(figure.data)));
-  const { svg, spots, tables, left_out: leftOut } = JSON.parse(text);
+  const { svg, dark, spots, tables, left_out: leftOut } = JSON.parse(text);
+  const picture = (image) => URL.createObjectURL(new Blob([image], { type: 'image/svg+xml' }));
   figure.data = '';
-  figure.picture = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
+  figure.pictures = [picture(svg), picture(dark)];
   figure.spots = spots.places.map(([x, y, wide, high, said, framed]) => ({
     x,
     y,
@@ -29,10 +30,10 @@ function makeSpotsView(figure) {
 }
 
 function fillSpots(root, figure) {
+  const { width, height } = figure;
   const part = {
     figure,
     at: -1,
-    picture: make('img', { src: figure.picture, alt: '', width: figure.width, height: figure.height }),
     mark: make('div', { class: 'mark tool', hidden: '' }),
     said: make('p', { class: 'caption said', 'aria-hidden': 'true' }),
   };
@@ -45,7 +46,10 @@ function fillSpots(root, figure) {
       'data-focus': 'spots',
       'aria-label': `${figure.name}. Arrow keys move over what has a number.`,
     },
-    [part.picture, part.mark],
+    [
+      ...figure.pictures.map((src, i) => make('img', { class: i ? 'dark' : 'light', src, alt: '', width, height })),
+      part.mark,
+    ],
   );
   root.replaceChildren(part.sheet, part.said);
   setText(part.said, spotsHint(figure));
@@ -70,7 +74,7 @@ function spotAt({ spots }, x, y) {
 function listenToSpots(part) {
   const { sheet, figure } = part;
   const point = (event) => {
-    const edge = part.picture.getBoundingClientRect();
+    const edge = sheet.getBoundingClientRect();
     const scale = figure.width / edge.width;
     const at = spotAt(figure, (event.clientX - edge.left) * scale, (event.clientY - edge.top) * scale);
     markSpot(part, at);

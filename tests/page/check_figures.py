@@ -127,6 +127,24 @@ def arrow_keys_walk_over_a_figure(browser):
 
 
 @check
+def a_figure_has_the_colors_of_the_theme(browser):
+    """The ground that the program drew is that of the page, and what is said stays where it is."""
+    path, data = written("dark-delta", "--view", "delta", *VIEWS["delta"])
+    figure, inside = unpacked(data)
+    assert inside["dark"] != inside["svg"]
+    open_figure(browser, path)
+    press(browser, "Dark")
+    shown = "[...document.querySelectorAll('.sheet img')].filter((i) => i.offsetWidth > 0)"
+    assert browser.run(f"{shown}.length") == 1 and browser.run(f"{shown}[0].className") == "dark"
+    spot = inside["spots"]["places"][len(inside["spots"]["places"]) // 2]
+    left, top, wide, _ = edge(browser, ".sheet")
+    scale = wide / figure["width"]
+    browser.move(left + (spot[0] + spot[2] / 2) * scale, top + (spot[1] + spot[3] / 2) * scale)
+    browser.frame()
+    assert text(browser, ".said") == " ".join(inside["spots"]["texts"][spot[4]].split())
+
+
+@check
 def a_figure_page_asks_for_nothing_and_fits_a_phone(browser):
     path, _ = written("phone-delta", "--view", "delta", *VIEWS["delta"])
     browser.resize(390, 844, 2, True)

@@ -74,6 +74,18 @@ def equal(path_and_data, model, given):
 
 
 @check
+def exact_weights_on_request(browser):
+    """Equal the program's numbers to the last of the digits that it writes."""
+    given = ("--text", "Lily had a red ball.")
+    page = written("exact", "--view", "head", *given, "--exact")
+    assert page[1]["error"] == 0 and {b["encoding"] for b in page[1]["blocks"]} == {"f32"}
+    equal(page, "stories", given)
+    browser.open(page[0])
+    settle(browser, "document.documentElement.dataset.ready !== undefined")
+    assert "Weights are exact." in text(browser, "body") and not browser.faults, browser.faults
+
+
+@check
 def a_page_of_the_program_holds_its_numbers(browser):
     for model, given in (
         ("stories", ("--text", "Lily had a red ball.")),

@@ -198,7 +198,7 @@ View all_heads_view() {
             .panels = View::Panels::none,
             .jobs = all_heads_jobs,
             .figure = heads_page_figure,
-            .write = write_page_on<PageView::heads>,
+            .page = "heads",
             .numbers = heads_numbers,
             .visit = visit_state<AllHeadsState>,
             .seen = seen_of<AllHeadsState>,

@@ -388,7 +388,7 @@ View compare_view() {
             .has_strength = has_strength_below,
             .jobs = compare_in_background,
             .heads = compared_heads,
-            .write = write_page_on<PageView::compare>,
+            .page = "compare",
             .numbers = compare_numbers,
             .silent = nothing_compared,
             .visit = visit_state<CompareState>,

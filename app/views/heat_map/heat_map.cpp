@@ -304,7 +304,7 @@ View heat_map_view() {
             .paints = true,
             .group = combined_heads,
             .figure = head_page_figure,
-            .write = write_page_on<PageView::head>,
+            .page = "head",
             .numbers = pattern_numbers,
             .visit = visit_heat_map,
             .seen = seen_of<HeatMapState>,

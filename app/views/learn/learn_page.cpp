@@ -18,6 +18,7 @@ struct LearnSheet {  // lengths in points
     StationText text;
     FigureStyle style;
     float width = 0, zoom = 1;
+    bool dark = false;
 };
 
 /// Returns the total height.
@@ -37,7 +38,7 @@ float draw_sheet(Ui& ui, const LearnSheet& sheet) {
     for (const PageQuestion& question : sheet.page->questions)
         if (const float high = draw_finding(ui, {kPad, y}, sheet.width - 2 * kPad, question); high > 0)
             y += high + 20;
-    BlockPen pen{ui, colormap(sheet.style.colormap, false)};
+    BlockPen pen{ui, colormap(sheet.style.colormap, sheet.dark)};
     y = draw_blocks(pen, sheet.page->blocks, kPad, y, sheet.width - 2 * kPad);
     if (sheet.style.caption == "auto" && !sheet.page->symbols.empty())
         y += 20 + draw_symbols(ui, {kPad, y + 20}, sheet.width - 2 * kPad, sheet.page->symbols);
@@ -62,15 +63,17 @@ LearnSheet sheet_of(std::shared_ptr<const Page> page, const StationText& text, c
 
 }  // namespace
 
-Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style) {
-    const LearnSheet sheet = sheet_of(std::move(page), text, style);
+Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style,
+                        bool dark) {
+    LearnSheet sheet = sheet_of(std::move(page), text, style);
+    sheet.dark = dark;
     const float height = measured_height(sheet);
     return {{double(sheet.width * sheet.zoom), double(height * sheet.zoom), style.dpi},
             [sheet, height](Canvas& canvas) {
                 cairo_scale(canvas.cairo(), sheet.zoom, sheet.zoom);
                 TextPainter painter;
                 Ui ui(painter, nullptr);
-                ui.begin_page(page_theme(), canvas);
+                ui.begin_page(sheet.dark ? theme(true) : page_theme(), canvas);
                 if (!sheet.style.transparent) ui.fill({0, 0, sheet.width, height}, ui.colors->bg1);
                 draw_sheet(ui, sheet);
             }};
@@ -87,6 +90,7 @@ Result<PageFigure> learn_page_figure(const std::shared_ptr<const Page>& page, co
                    .height = drawing.page.height,
                    .tables = page_numbers(*page)};
     TRY(out.svg, svg_text(drawing));
+    TRY(out.dark_svg, svg_text(draw_learn_page(page, text, style, true)));
     const LearnSheet sheet = sheet_of(page, text, style);
     with_page_ui([&](Ui& ui) {
         const Rect area{0, 0, sheet.width, float(drawing.page.height) / sheet.zoom};

@@ -11,7 +11,8 @@
 namespace headlight::learn {
 
 /// Draws title, note, text, blocks and symbols in the light colors; as wide as the style says.
-Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style);
+Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style,
+                        bool dark = false);
 
 /// Draws it as a figure of an interactive page, which has its title.
 Result<PageFigure> learn_page_figure(const std::shared_ptr<const Page>& page, const StationText& text,

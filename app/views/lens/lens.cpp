@@ -162,7 +162,7 @@ View lens_view() {
             .shows = View::Shows::model,
             .ask = ask_lens,
             .beside = {.inspect = always<draw_lens_inspector>},
-            .write = write_page_on<PageView::lens>,
+            .page = "lens",
             .numbers = lens_numbers,
             .seen = seen_of<LensState>,
             .commands = lens_commands};

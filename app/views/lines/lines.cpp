@@ -340,7 +340,7 @@ View lines_view() {
             .ask = ask_lines,
             .beside = {always<draw_layer_heads>, always<draw_lines_inspector>},
             .heads = [](const Scene& s) { return drawn_heads_of_layer(s.session, s.model()->config); },
-            .write = write_page_on<PageView::lines>,
+            .page = "lines",
             .numbers = layer_numbers,
             .visit = visit_state<LayerHeads>,
             .seen = seen_of<LinesState>};

@@ -272,7 +272,7 @@ View running_text_view() {
             .group = combined_heads,
             .figure = text_page_figure,
             .figure_of_answer = true,
-            .write = write_page_on<PageView::text>,
+            .page = "text",
             .numbers = text_numbers,
             .visit = visit_state<RunningTextState>,
             .seen = seen_of<RunningTextState>};

@@ -65,8 +65,9 @@ Json color_maps() {
 }
 
 /// Returns the steps of rounding: fine where the page stays small, else 1/1000 of a head's largest weight.
-int steps_of(const Trace& trace) {
+int steps_of(const Trace& trace, bool exact) {
     constexpr int64_t kFewWeights = 1 << 20;
+    if (exact) return kExact;
     int64_t weights = 0;
     for (int b = 0; b < trace.config().blocks(); ++b)
         weights += int64_t{trace.config().heads(b)} * trace.query_count(b) * trace.key_count(b);
@@ -94,7 +95,7 @@ Result<PackedBlocks> packed_blocks(const Trace& trace, int steps, ThreadPool& po
 /// Adds the run's patterns and what it predicts.
 Status add_run(const PageContents& w, Json& out, ThreadPool& pool, const CancelFlag* cancel) {
     const Trace& trace = *w.trace;
-    const int steps = steps_of(trace);
+    const int steps = steps_of(trace, w.exact);
     TRY(PackedBlocks blocks, packed_blocks(trace, steps, pool, cancel));
     out["model"] = model_text(*trace.model);
     out["blocks"] = std::move(blocks.list);

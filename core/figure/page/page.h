@@ -24,11 +24,12 @@ struct PageContents {
     std::map<std::string, std::string> names;  // given by the user to heads: "1.2" → "induction"
     std::optional<Lens> lens;
     std::vector<PageFigure> figures;  // views beside those, each under a name of its own
+    bool exact = false;               // keeps weights in 32 bits
     std::string report;               // markup of the view "report", which reads without scripts too
 };
 
-/// Makes the page. Weights are rounded to 1/32767 of the largest of their head, in long texts to 1/1000; the
-/// page says how far they are off. Fails if `cancel` was set.
+/// Makes the page. Unless they are exact, weights are rounded to 1/32767 of the largest of their head, in
+/// long texts to 1/1000; the page says how far they are off. Fails if `cancel` was set.
 Result<std::string> page_html(const PageContents& contents, ThreadPool& pool,
                               const CancelFlag* cancel = nullptr);
 

@@ -30,14 +30,27 @@ std::string in_steps(const PagePatterns& weights, int steps, bool is_signed, Jso
     return low + high;
 }
 
+/// Stores weights as floats of this machine, which are little-endian on all that Headlight runs on.
+std::string in_floats(const PagePatterns& weights) {
+    std::string out;
+    for (const Matrix& pattern : weights.patterns)
+        weights.each(pattern, [&](float w) { out.append(reinterpret_cast<const char*>(&w), sizeof w); });
+    return out;
+}
+
 }  // namespace
 
 PackedBlock packed_block(const Trace& trace, int block, int steps) {
     const PagePatterns weights(trace, block);
     PackedBlock out;
+    out.json = block_facts(trace, block, weights);
+    if (steps == kExact) {
+        out.json["encoding"] = "f32";
+        out.json["data"] = packed(in_floats(weights));
+        return out;
+    }
     Json scales = Json::array();
     const std::string bytes = in_steps(weights, steps, trace.is_mixing(block), scales, out.error);
-    out.json = block_facts(trace, block, weights);
     out.json["encoding"] = "u16";
     out.json["scale"] = std::move(scales);
     out.json["data"] = packed(bytes);

@@ -11,7 +11,10 @@ struct PackedBlock {
     float error = 0;  // the largest of its weights
 };
 
-/// Packs every head's rows. `steps`: into how many a head's largest weight is divided, at most 32767.
+inline constexpr int kExact = 0;
+
+/// Packs every head's rows. `steps`: into how many a head's largest weight is divided, at most 32767; kExact:
+/// into none, they stay floats.
 PackedBlock packed_block(const Trace& trace, int block, int steps);
 
 }  // namespace headlight

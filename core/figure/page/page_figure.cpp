@@ -56,6 +56,7 @@ Json packed_figure(const PageFigure& figure) {
             left_out.push_back(table.name);
     }
     const Json inside{{"svg", figure.svg},
+                      {"dark", figure.dark_svg},
                       {"spots", spots_of(figure)},
                       {"tables", std::move(tables)},
                       {"left_out", std::move(left_out)}};

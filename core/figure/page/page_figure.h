@@ -17,9 +17,10 @@ struct PageSpot {
 };
 
 struct PageFigure {
-    std::string key, name;         // of the view, as in the table of views
-    std::string title = "";        // what of the model it shows: "All layers"
-    std::string svg = "";          // an image: it runs nothing and loads nothing
+    std::string key, name;   // of the view, as in the table of views
+    std::string title = "";  // what of the model it shows: "All layers"
+    // Images, which run nothing and load nothing, for light and dark grounds.
+    std::string svg = "", dark_svg = "";
     double width = 0, height = 0;  // of the picture
     std::vector<PageSpot> spots = {};
     std::vector<NumberTable> tables = {};
