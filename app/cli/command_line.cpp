@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/usage.h"
 #include "cli/verbs.h"
+#include "io/json.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 #include "kernels/choice.h"
@@ -181,6 +182,34 @@ std::span<const Variable> environment() {
 
 namespace {
 
+std::string verb_of(int argc, char** argv) {
+    if (argc < 2) return "";
+    const auto is_named = [&](const Verb& verb) { return std::string_view(argv[1]) == verb.name; };
+    return std::any_of(verbs().begin(), verbs().end(), is_named) ? argv[1] : "";
+}
+
+/// Reads the options that a file lists (kOptionsFile).
+Result<std::vector<std::string>> options_in(const std::string& file) {
+    TRY(const std::string text, read_text(file));
+    TRY(const Json list, parse_json(text, display_path(file)));
+    const auto is_text = [](const Json& one) { return one.is_string(); };
+    if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_text))
+        return Error{display_path(file) +
+                     " lists no options; it must be a JSON array of texts, [\"--text\", \"The cat sat.\"] "
+                     "for example."};
+    return list.get<std::vector<std::string>>();
+}
+
+/// Returns the arguments after the program's name; replaces @FILE after a verb by what that file lists.
+Result<std::vector<std::string>> arguments_of(int argc, char** argv) {
+    std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
+    if (out.size() < 2 || !out[1].starts_with('@') || verb_of(argc, argv).empty()) return out;
+    TRY(const std::vector<std::string> options, options_in(out[1].substr(1)));
+    out.erase(out.begin() + 1);
+    out.insert(out.begin() + 1, options.begin(), options.end());
+    return out;
+}
+
 constexpr const char* kWindowExamples =
     "headlight\n"
     "headlight --model FOLDER --text 'The quick brown fox'\n"
@@ -223,7 +252,9 @@ Result<int> parse_and_run(int argc, char** argv) {
     std::setlocale(LC_CTYPE, "C.UTF-8");
     CLI::App app{"Headlight shows what every attention head of a transformer looks at.", "headlight"};
     app.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
-    app.footer(example_block(kWindowExamples) + environment_block());
+    app.footer(example_block(kWindowExamples) + environment_block() + "\n\n" + kOptionsFile);
+    TRY(std::vector<std::string> arguments, arguments_of(argc, argv));
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     WindowOptions window;
     std::string size;
     add_window_options(app, window);
@@ -238,7 +269,7 @@ Result<int> parse_and_run(int argc, char** argv) {
     }
     app.require_subcommand(0, 1);
     try {
-        app.parse(argc, argv);
+        app.parse(std::move(arguments));
     } catch (const CLI::Success& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {

@@ -30,6 +30,11 @@ struct Variable {
 
 std::span<const Variable> environment();
 
+/// Says how a verb's options may stand in a file.
+inline constexpr const char* kOptionsFile =
+    "VERB @FILE reads more options from a file, a JSON array of texts, where they are too long for a command "
+    "line.";
+
 struct WindowOptions;
 void add_window_options(CLI::App& app, WindowOptions& options);
 

@@ -1,5 +1,6 @@
 """The program's description of itself: commands, completions, manual, help."""
 
+import json
 import re
 import shlex
 import shutil
@@ -43,6 +44,27 @@ def shells_and_the_manual():
     for shell in ("zsh", "fish"):
         assert "effect-on" in run("completions", shell).out
     run("completions tcsh", status=2)
+
+
+def options_may_stand_in_a_file():
+    """Whatever they hold: a text beyond what the system hands to a program, @, quotes, lines."""
+    options = FOLDER / "options.json"
+    long = "The cat sat on the mat. " * 20_000
+    for text in (long, "@home", "two\nlines, \"quoted\""):
+        options.write_text(json.dumps(["--text", text, "-o", "listed.csv"]))
+        (FOLDER / "whole.txt").write_text(text)
+        run("render", f"@{options}", "--view", "head", "--quiet")
+        run("render --view head --one-text --quiet -o typed.csv --text-file whole.txt")
+        assert (FOLDER / "listed.csv").read_text() == (FOLDER / "typed.csv").read_text(), text[:20]
+    run("render --text", "@home", "-o", FOLDER / "typed.png")  # a value stays one
+    for wrong in ("{}", "[1]", '"--text"', "[", '["--text"]]'):
+        options.write_text(wrong)
+        said = run("render", f"@{options}", status=1).err
+        assert str(options.name) in said, said
+    options.write_text('["--text", "a", "-o", "a.png", "--no-such"]')
+    assert "--no-such" in run("render", f"@{options}", status=2).err
+    assert "missing.json" in run("render @missing.json", status=1).err
+    assert "@FILE" in run("--help").out and "@FILE" in run("man").out
 
 
 def help_examples_run():

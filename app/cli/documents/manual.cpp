@@ -93,8 +93,9 @@ std::string man_page(const CLI::App& root) {
     out += ".SH ENVIRONMENT\n";
     for (const Variable& row : environment())
         out += ".TP\n.B " + troff(row.name) + "\n" + troff(row.help) + "\n";
-    return out +
-           ".SH EXIT STATUS\n0 done; 1 the input cannot be used, which one line on standard error explains; "
+    return out + ".SH FILES\n" + troff(kOptionsFile) +
+           "\n.SH EXIT STATUS\n0 done; 1 the input cannot be used, which one line on standard error "
+           "explains; "
            "2 wrong usage.\n";
 }
 

@@ -112,7 +112,9 @@ std::string verbs_page(const CLI::App& root) {
                       "\nEvery verb runs without a display. Messages go to standard error, results to "
                       "standard output or `-o`. Exit status: 0 done; 1 the input cannot be used (one line "
                       "explains the problem and the remedy); 2 wrong usage. Options without effect are "
-                      "refused. Masks, changes and metrics: [interventions.md](../interventions.md).\n\n" +
+                      "refused. " +
+                      kOptionsFile +
+                      " Masks, changes and metrics: [interventions.md](../interventions.md).\n\n" +
                       table_head("verb", "does");
     for (const Verb& verb : verbs())
         out += table_row(std::string("[") + verb.name + "](" + verb.name + ".md)", verb.help);
