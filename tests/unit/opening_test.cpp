@@ -1,4 +1,8 @@
 // Tests which of a model's files are read, and which are refused.
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
 #include <span>
 #include <sstream>
 
@@ -61,6 +65,79 @@ TEST_CASE("malformed files: one sentence each, nothing opens") {
         CHECK(message.find('\n') == std::string::npos);
         CHECK(message.back() == '.');
     }
+}
+
+namespace {
+
+/// Returns a file of safetensors whose header was edited.
+std::string with_header(const std::string& bytes, const std::function<void(Json&)>& edit) {
+    uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    Json header = Json::parse(bytes.substr(sizeof size, size));
+    edit(header);
+    const std::string text = header.dump();
+    const uint64_t now = text.size();
+    return std::string(reinterpret_cast<const char*>(&now), sizeof now) + text +
+           bytes.substr(sizeof size + size);
+}
+
+/// Lists the tensors of a file, of those that differ in digits alone (layers, experts) the first.
+std::map<std::string, std::vector<int64_t>> kinds_of_tensors(const std::string& bytes) {
+    std::map<std::string, std::vector<int64_t>> out;
+    std::set<std::string> known;
+    with_header(bytes, [&](Json& header) {
+        for (const auto& [name, tensor] : header.items()) {
+            std::string kind = name;
+            std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+            if (name != "__metadata__" && known.insert(kind).second)
+                out[name] = tensor["shape"].get<std::vector<int64_t>>();
+        }
+    });
+    return out;
+}
+
+/// Says why the model of a folder does not open, or "".
+std::string problem_of(const std::filesystem::path& folder) {
+    const auto model = Model::open(folder);
+    return model ? "" : model.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of tensor of every family: a model with one missing or of another shape is refused") {
+    int tried = 0;
+    for (const auto& family : std::filesystem::directory_iterator(kTests / "reference/models")) {
+        if (!std::filesystem::exists(family.path() / "model.safetensors")) continue;
+        TemporaryFolder folder;
+        for (const auto& file : std::filesystem::directory_iterator(family.path()))
+            if (file.is_regular_file()) std::filesystem::copy(file.path(), folder.path);
+        const auto path = folder.path / "model.safetensors";
+        const std::string bytes = read_bytes(path);
+        for (const auto& [name, shape] : kinds_of_tensors(bytes)) {
+            CAPTURE(family.path().filename().string());
+            CAPTURE(name);
+            const auto check = [&, name = name](const char* what, const std::function<void(Json&)>& edit) {
+                write_bytes(path, with_header(bytes, edit));
+                const std::string problem = problem_of(folder.path);
+                CAPTURE(what);
+                CAPTURE(problem);
+                CHECK(problem.find("tensor") != std::string::npos);  // and its name, or that of one like it
+                CHECK(problem.find('\n') == std::string::npos);
+                ++tried;
+            };
+            check("renamed", [name = name](Json& header) {
+                header[name + "_other"] = header[name];
+                header.erase(name);
+            });
+            if (shape.size() > 1)
+                check("flat", [name = name](Json& header) {
+                    int64_t all = 1;
+                    for (const Json& side : header[name]["shape"]) all *= side.get<int64_t>();
+                    header[name]["shape"] = {all};
+                });
+        }
+    }
+    CHECK(tried > 900);
 }
 
 TEST_CASE("names of tensors are matched by globs") {

@@ -344,7 +344,8 @@ void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
     Linear tied = c_.stacks[at.stack].vocab ? shared_embedding() : Linear();
     tied.adapter = nullptr;  // of the embedding alone
     Linear w = tied;
-    if (has(Slot::unembedding, at, ".weight")) {
+    const bool has_bias = has(Slot::unembedding_bias, at, ""), own = !c_.tied_unembedding && !c_.mlm_head;
+    if (has(Slot::unembedding, at, ".weight") || (own && has_bias)) {  // a bias alone lacks its matrix
         w = linear(*rows(Slot::unembedding, at)[0], names(Slot::unembedding, at), shape);
         if (w && tied && same_values(w, tied)) w = tied;
     } else if (!c_.tied_unembedding) {
@@ -352,8 +353,7 @@ void Binder::bind_unembedding(ModelWeights& weights, SlotPlace at) {
     }
     for (const std::string& name : names(Slot::unembedding, at)) note(store_.attach(name, w));
     const auto biases = names(Slot::unembedding_bias, at);
-    const bool stored = has(Slot::unembedding_bias, at, "");
-    if (!biases.empty() && (c_.mlm_head ? c_.head_bias : c_.logits_bias && stored)) {
+    if (!biases.empty() && (c_.mlm_head ? c_.head_bias : c_.logits_bias && has_bias)) {
         const bool row = rows(Slot::unembedding_bias, at)[0]->stored == Stored::one_row;
         w.bias = vector(stored_of(biases, ""),
                         row ? std::vector<int64_t>{1, c_.vocab} : std::vector<int64_t>{c_.vocab});

@@ -272,9 +272,18 @@ bool is_of_read_keys(const ModelConfig& c, std::string_view name) {
     return false;
 }
 
+using Names = std::set<std::string>;
+
+/// Returns whether the pass reads a part of what a spare names: then it is no head of another task.
+bool is_read(const Spare& spare, const WeightStore& store, const Names& read) {
+    return spare.at == At::begin && std::any_of(read.begin(), read.end(), [&](const std::string& name) {
+               return store.without_prefix(name).starts_with(std::string(spare.name) + ".");
+           });
+}
+
 /// Accepts integer tensors, which hold masks and positions, unless they are called weights or biases.
 bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string& name,
-              const StoredTensor& tensor) {
+              const StoredTensor& tensor, const Names& read) {
     const std::string_view type = tensor.dtype->name;
     const bool whole =
         !tensor.dtype->holds_weights() && (type == "BOOL" || type.starts_with('U') || type[0] == 'I');
@@ -282,8 +291,9 @@ bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string&
     if ((whole && !weighs) || element_count(tensor.shape) == 0) return true;
     const std::string own = store.without_prefix(name);
     if (is_of_skipped_layer(c, own) || is_of_read_keys(c, own)) return true;
-    return std::any_of(std::begin(kSpares), std::end(kSpares),
-                       [&](const Spare& spare) { return matches(spare, c, own); });
+    return std::any_of(std::begin(kSpares), std::end(kSpares), [&](const Spare& spare) {
+        return matches(spare, c, own) && !is_read(spare, store, read);
+    });
 }
 
 }  // namespace
@@ -291,12 +301,12 @@ bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string&
 Status check_all_read(const WeightStore& store, const ModelConfig& c,
                       const std::set<const StoredTensor*>& read) {
     const auto all = store.all();
-    std::set<std::string> known;  // shards may store a tensor twice
+    Names known;  // shards may store a tensor twice
     for (const auto& [name, tensor] : all)
         if (read.count(tensor)) known.insert(name);
     std::vector<std::string> left;
     for (const auto& [name, tensor] : all)
-        if (!known.count(name) && !is_spare(store, c, name, *tensor)) left.push_back(name);
+        if (!known.count(name) && !is_spare(store, c, name, *tensor, known)) left.push_back(name);
     if (left.empty()) return success();
     const bool several = left.size() > 1;
     return Error{store.place() + " holds the tensor " + shortened(left[0]) +
