@@ -173,7 +173,7 @@ bool saves_one_head(const Scene& s) {
 }
 
 void draw_save_menu(Scene& s, Rect window) {
-    const ImVec2 kFigure{1000, 656}, kWorkspace{560, 190};
+    const ImVec2 kFigure{1000, 742}, kWorkspace{560, 190};
     constexpr float kPad = 20, kTitleLine = 58, kPath = 80, kFormat = 36, kUnder = 12, kOverPath = 16,
                     kForm = 400;
     Ui& ui = s.ui;
