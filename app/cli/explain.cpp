@@ -11,6 +11,7 @@
 #include "figure/file_formats.h"
 #include "io/json.h"
 #include "io/output_file.h"
+#include "questions/questions.h"
 
 namespace headlight {
 
@@ -52,7 +53,8 @@ Status write_explanation(const ExplainOptions& o, const Explanation& found, cons
 Status run_explain(const ExplainOptions& o) {
     TRY_STATUS(check_numbers_output(o.output, "explain"));
     ThreadPool pool(o.input.threads);
-    TRY(const auto model, open_model(o.input));
+    TRY(const auto opened, open_model(o.input));
+    TRY(const auto model, model_here(opened, nullptr));
     TRY_STATUS(parse_metric(*model, o.metric));  // fails early
     TRY(ForwardRequest input, read_request(o.input, model, pool));
     TRY(const auto trace, run_trace(model, std::move(input), pool));
@@ -74,6 +76,7 @@ Status run_explain(const ExplainOptions& o) {
 std::function<Status()> declare_explain(CLI::App& app) {
     auto o = std::make_shared<ExplainOptions>();
     add_input_options(app, o->input);
+    add_engine_instead(app, o->input);
     add_metric_option(app, o->metric,
                       "what to explain; probabilities are explained by the token's logit, which moves even "
                       "where the probability is near 1");

@@ -75,6 +75,7 @@ std::function<Status()> declare_generate(CLI::App& app) {
     o->request.length = 40;
     SamplingParams& d = o->request.sampling;
     add_input_options(app, o->input);
+    add_engine_instead(app, o->input);
     app.add_option("--tokens", o->request.length, "maximum number of tokens to generate")
         ->check(within(1, kMaxWritten))
         ->capture_default_str();

@@ -153,6 +153,7 @@ void add_pair_options(CLI::App& app, PatchOptions& o) {
 std::function<Status()> declare_patch(CLI::App& app) {
     auto o = std::make_shared<PatchOptions>();
     add_model_option(app, o->input);
+    add_engine_instead(app, o->input);
     add_pair_options(app, *o);
     std::vector<std::string> words;
     std::string help = "what to patch, and the cells: ";

@@ -11,6 +11,7 @@
 #include "io/json.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
+#include "questions/questions.h"
 
 namespace headlight {
 
@@ -78,7 +79,8 @@ Status write_found(const PromptOptions& o, const PromptAverages& found, const Mo
 Status write_averages(const PromptOptions& o, const InputOptions& input, const std::string& metric,
                       const PromptRequest& request, const AveragesOutput& output) {
     TRY(const PromptSet set, read_prompt_file(o, metric));
-    TRY(const auto model, open_model(input));
+    TRY(const auto opened, open_model(input));
+    TRY(const auto model, model_here(opened, nullptr));
     if (model->config.can.read_image)
         return Error{model->name + " reads images, and --" + o.name + " are texts; choose another model."};
     ThreadPool pool(input.threads);

@@ -14,6 +14,7 @@ namespace headlight {
 std::string shown_notice(const Scene& s) {
     if (!s.session.notice.empty()) return s.session.notice;
     if (s.answer && !s.answer->failure.empty()) return s.answer->failure;
+    if (std::string fetching = fetching_of(s.model()); !fetching.empty()) return fetching;
     if (!s.sentence()) return "";
     const SentenceResult& sentence = *s.sentence();
     if (sentence.is_writing()) return "Writing… " + counted_tokens(sentence.step) + " so far";

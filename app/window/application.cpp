@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "hub/adapted.h"
 #include "hub/library.h"
+#include "model/engine.h"
 #include "panels/lesson/lesson.h"
 #include "panels/save_menu.h"
 #include "session/examples.h"
@@ -213,7 +214,8 @@ void Application::wait_for_events() {
     double wait = state_.ui->wake_after;
     if (state_.worker->busy() && dim() == 0) wait = kDimAfter;
     if (exporter_.busy() || worker_link_.looks_for_models()) wait = 0.05;
-    if (state_.worker->opening() || fetcher_.busy() || (state_.answer && state_.answer->measures()))
+    if (state_.worker->opening() || fetcher_.busy() || (state_.answer && state_.answer->measures()) ||
+        (state_.sentence() && !fetching_of(state_.sentence()->model.get()).empty()))
         wait = 0.1;
     if (!state_.options.shader_dir.empty() && wait == 0) wait = 0.5;
     const auto save = autosave_.seconds_to_update();

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/cast.h"
+#include "base/memory.h"
 #include "base/quoted.h"
 
 namespace headlight {
@@ -29,6 +30,11 @@ bool is_file_name(const std::string& name) {
 }
 
 }  // namespace
+
+std::string FetchedWeights::fetching() const {
+    const int64_t all = coming_;
+    return all == 0 ? "" : "Fetching the weights: " + short_bytes(come_) + " of " + short_bytes(all) + "…";
+}
 
 Result<FetchedWeights::Lock> FetchedWeights::locked(const CancelFlag* cancel) {
     Lock lock(mutex_, std::defer_lock);
@@ -73,7 +79,9 @@ Status FetchedWeights::fetch(File& file, const CancelFlag* cancel) {
                                     " that does not fit");
         out.write(reinterpret_cast<const char*>(part->bytes.data()), std::ssize(part->bytes));
         out.flush();
-        if (out) file.here += std::ssize(part->bytes);
+        if (!out) break;
+        file.here += std::ssize(part->bytes);
+        come_ += std::ssize(part->bytes);
     }
     if (!out) {
         download_.reset();
@@ -81,6 +89,19 @@ Status FetchedWeights::fetch(File& file, const CancelFlag* cancel) {
                      "); free room in the folder for temporary files, or name another in TMPDIR."};
     }
     return success();
+}
+
+/// Fetches all files, or what an earlier question left.
+Status FetchedWeights::download(const CancelFlag* cancel) {
+    if (!download_) TRY_STATUS(begin(cancel));
+    int64_t all = 0, here = 0;
+    for (const File& file : download_->files) all += file.bytes, here += file.here;
+    come_ = here;
+    coming_ = all;
+    Status done = success();
+    for (size_t i = 0; done && i < download_->files.size(); ++i) done = fetch(download_->files[i], cancel);
+    coming_ = 0;
+    return done;
 }
 
 /// Returns the model of the newest pass; it needs its files no longer, which are mapped.
@@ -91,8 +112,7 @@ Result<std::shared_ptr<const Model>> FetchedWeights::open(const CancelFlag* canc
     if (!failure_.empty() && opened_ == pass) return Error{failure_};
     failure_.clear();
     if (download_ && download_->pass != pass) download_.reset();
-    if (!download_) TRY_STATUS(begin(cancel));
-    for (File& file : download_->files) TRY_STATUS(fetch(file, cancel));
+    TRY_STATUS(download(cancel));
     model_ = nullptr;
     runs_.clear();
     auto opened = Model::open(download_->folder.path(), cancel, nullptr, name_);

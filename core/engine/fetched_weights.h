@@ -30,6 +30,8 @@ public:
     /// Says which weights the newest pass was computed with: others are fetched again.
     void passed_with(int64_t version) { version_ = version; }
     int64_t passed_version() const { return version_; }
+    /// Says how far a download is, or "".
+    std::string fetching() const;
     Result<std::shared_ptr<const Model>> model(const CancelFlag* cancel);
     Result<std::shared_ptr<const Trace>> run(const Trace& trace, const Engine::RunHere& run,
                                              const CancelFlag* cancel);
@@ -52,13 +54,15 @@ private:
     Result<Lock> locked(const CancelFlag* cancel);
     Result<std::shared_ptr<const Model>> open(const CancelFlag* cancel);
     Status begin(const CancelFlag* cancel);
+    Status download(const CancelFlag* cancel);
     Status fetch(File& file, const CancelFlag* cancel);
 
     const std::shared_ptr<Connection> connection_;
     const OfferedWeights offered_;
     const std::string name_;  // of the model, for users
     std::atomic<int64_t> version_;
-    std::timed_mutex mutex_;  // guards what follows
+    std::atomic<int64_t> coming_ = 0, come_ = 0;  // bytes of a download, and those that are here
+    std::timed_mutex mutex_;                      // guards what follows
     std::optional<Download> download_;
     std::shared_ptr<const Model> model_;
     std::string failure_;    // why `model_` cannot be opened, or ""

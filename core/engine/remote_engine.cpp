@@ -115,17 +115,11 @@ public:
     Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) override {
         Json asked{{"verb", "encode"}, {"text", text}, {"special", special}};
         if (!pair.empty()) asked["pair"] = pair;
-        TRY(const Frame answer, connection_->ask(std::move(asked), nullptr, {}, kEncodingPatience));
-        Encoding out;
-        TRY(out.ids, read_numbers(answer.header, "ids", 1 << 30));
-        TRY(out.types, read_numbers(answer.header, or_null("types"), 1 << 10));
-        TRY(const Json tokens, json_list(answer.header, "tokens", kAnswer));
-        for (const Json& token : tokens)
-            out.tokens.push_back(token.is_string() ? token.get<std::string>() : "?");
-        TRY(out.offsets, read_offsets(answer.header, out.ids.size()));
-        out.types.resize(out.ids.size());
-        if (out.tokens.size() != out.ids.size()) return uneven();
-        return out;
+        return ask_encoding(std::move(asked));
+    }
+
+    Result<Encoding> encode_target(const std::string& text) override {
+        return ask_encoding({{"verb", "encode"}, {"target", text}});
     }
 
     Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
@@ -148,6 +142,20 @@ public:
             remote_trace(model, std::move(request), answer, answered, narrow<int>(from), held.get(), cancel));
         remember(trace);
         return trace;
+    }
+
+    Result<Matrix> logits_under(const Trace& run, const std::vector<const Intervention*>& changed,
+                                int position, const CancelFlag* cancel) override {
+        ForwardRequest common = run.request;
+        common.intervention.changes.clear();
+        Question asked = question(run.config(), common, "outcomes");
+        asked.header["at"] = position;
+        for (const Intervention* one : changed) {
+            const std::string rows = "rows." + std::to_string(asked.header["cases"].size()) + ".";
+            asked.header["cases"].push_back(spelled_all(run.config(), *one, rows, asked.tensors));
+        }
+        TRY(const Frame answer, connection_->ask(std::move(asked.header), cancel, asked.tensors));
+        return frame_matrix(answer, "logits", std::ssize(changed), logits_);
     }
 
     Result<std::vector<Matrix>> gradients(const Trace& trace, const std::string& metric,
@@ -173,6 +181,7 @@ public:
 
     const std::string& withheld() const override { return weights_.offered().withheld; }
     int64_t weights_version() const override { return weights_.passed_version(); }
+    std::string fetching() const override { return weights_.fetching(); }
     const ModelConfig& full_config() const override { return weights_.offered().read; }
     Result<std::shared_ptr<const Model>> with_weights(const CancelFlag* cancel) override {
         return weights_.model(cancel);
@@ -183,6 +192,20 @@ public:
     }
 
 private:
+    Result<Encoding> ask_encoding(Json asked) {
+        TRY(const Frame answer, connection_->ask(std::move(asked), nullptr, {}, kEncodingPatience));
+        Encoding out;
+        TRY(out.ids, read_numbers(answer.header, "ids", 1 << 30));
+        TRY(out.types, read_numbers(answer.header, or_null("types"), 1 << 10));
+        TRY(const Json tokens, json_list(answer.header, "tokens", kAnswer));
+        for (const Json& token : tokens)
+            out.tokens.push_back(token.is_string() ? token.get<std::string>() : "?");
+        TRY(out.offsets, read_offsets(answer.header, out.ids.size()));
+        out.types.resize(out.ids.size());
+        if (out.tokens.size() != out.ids.size()) return uneven();
+        return out;
+    }
+
     Status note_version(const Json& answer) {
         TRY(const int64_t version, json_integer(answer, or_null("version"), 0, 0, kMaxVersion, kAnswer));
         weights_.passed_with(version);
@@ -233,11 +256,19 @@ private:
         } else if (!mask.is_own()) {
             asked["mask"] = mask.name();
         }
-        for (const Change& change : request.intervention.changes) {
+        if (auto changes = spelled_all(c, request.intervention, "rows.", tensors); !changes.empty())
+            asked["changes"] = std::move(changes);
+        return out;
+    }
+
+    /// Spells changes; values that no text gives are sent beside them, as "rows.2".
+    static Json spelled_all(const ModelConfig& c, const Intervention& intervention, const std::string& rows,
+                            std::vector<SentTensor>& tensors) {
+        Json out = Json::array();
+        for (const Change& change : intervention.changes) {
             if (change.pattern && change.kind != ChangeKind::noise)
-                tensors.push_back(
-                    float_rows("rows." + std::to_string(asked["changes"].size()), *change.pattern));
-            asked["changes"].push_back(spelled(c, change));
+                tensors.push_back(float_rows(rows + std::to_string(out.size()), *change.pattern));
+            out.push_back(spelled(c, change));
         }
         return out;
     }

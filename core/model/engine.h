@@ -16,6 +16,7 @@
 namespace headlight {
 
 struct ForwardRequest;  // trace/trace.h
+struct Intervention;
 struct Trace;
 
 /// Names a tensor of a trace (docs/traces.md), with its rows and columns.
@@ -43,10 +44,16 @@ public:
                                                                      const CancelFlag* cancel) = 0;
     /// Tokenizes a text, or two (tokenizer/tokenizer.h).
     virtual Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) = 0;
+    /// Tokenizes what the decoder beside an encoder reads, without its start token.
+    virtual Result<Encoding> encode_target(const std::string& text) = 0;
     /// Runs a request as run_trace does. Rows of `past` serve where they cannot have changed.
     virtual Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
                                                      ForwardRequest request, const Trace* past,
                                                      const CancelFlag* cancel) = 0;
+    /// [intervention, vocab]: computes the logits at a position of the output under each intervention, which
+    /// have the mask of the run's own; no activation crosses.
+    virtual Result<Matrix> logits_under(const Trace& run, const std::vector<const Intervention*>& changed,
+                                        int position, const CancelFlag* cancel) = 0;
     /// Computes the gradients of a metric by tensors of the run of a trace. `metric`: as docs/engine.md
     /// spells it; each tensor as [rows, columns].
     virtual Result<std::vector<Matrix>> gradients(const Trace& trace, const std::string& metric,
@@ -61,6 +68,8 @@ public:
     virtual const ModelConfig& full_config() const = 0;
     /// Returns its model with weights, fetched when first asked for, and again once they are others.
     virtual Result<std::shared_ptr<const Model>> with_weights(const CancelFlag* cancel) = 0;
+    /// Says for users how far its weights have come, "" where none are on their way.
+    virtual std::string fetching() const = 0;
     /// Returns a number that differs once its weights are others; of the newest pass.
     virtual int64_t weights_version() const = 0;
     /// Returns what `run` makes of the request of a trace in that model, or made before.
@@ -77,6 +86,10 @@ inline bool weights_come(const Model& model) {
 /// Returns a number that differs once a model's weights are others: those that are here stay as they are.
 inline int64_t weights_version(const Model& model) {
     return model.engine ? model.engine->weights_version() : 0;
+}
+/// Says how far a model's weights have come, "" where none are on their way.
+inline std::string fetching_of(const Model* model) {
+    return model && model->engine ? model->engine->fetching() : "";
 }
 /// Returns a model's configuration wherever its weights are.
 inline const ModelConfig& full_config(const Model& model) {

@@ -83,7 +83,7 @@ Result<Sequence> read_target(const Model& model, const TextInput& given) {
     Sequence s = of_ids(tokenizer, {c.start_id});
     if (given.target.empty()) return s;
     if (!model.engine) TRY_STATUS(model.tokenizer);
-    TRY(Encoding e, model.engine ? model.engine->encode(given.target, "", true)
+    TRY(Encoding e, model.engine ? model.engine->encode_target(given.target)
                                  : model.target_tokenizer()->encode(given.target, true));
     TRY_STATUS(check_encoding(model, e, c.decoder()));
     if (!e.ids.empty() && e.ids.back() == c.end_id) {

@@ -1,5 +1,8 @@
 """Each request of the engine's protocol, beside what transformers and autograd give."""
 
+import json
+from pathlib import Path
+
 import headlight
 import numpy as np
 import torch
@@ -60,6 +63,25 @@ def texts_are_encoded_and_decoded():
         assert "continues none" in refusal(lambda: client.ask("generate", text=TEXT))
     with headlight.live(model) as server, Client(server.address) as client:
         assert "no tokenizer" in refusal(lambda: client.ask("encode", text=TEXT))
+
+
+def tokenizers_in_python_alone_spell_their_tokens():
+    """What has no tokenizer.json of its own is spelled out, and a target is read as one."""
+    folder = Path(__file__).resolve().parents[2] / "models/translator"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    assert getattr(tokenizer, "backend_tokenizer", None) is None
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)
+    with headlight.live(model, tokenizer) as server, Client(server.address) as client:
+        _, files = client.ask("describe", tokenizer="file")
+        vocab = json.loads(files["tokenizer.json"].tobytes())["model"]["vocab"]
+        ids = client.ask("encode", text="Tom ran home.", special=False)[0]["ids"]
+        assert "".join(vocab[i][0] for i in ids) == "▁Tom▁ran▁home."
+        start = model.config.decoder_start_token_id
+        assert vocab[start][0] == tokenizer.convert_ids_to_tokens(start)
+        target = client.ask("encode", target="Tom lief nach Hause.")[0]["ids"]
+        assert target == tokenizer(text_target="Tom lief nach Hause.")["input_ids"]
+        for wrong in ({}, {"text": "a", "target": "b"}):
+            assert "target" in refusal(lambda wrong=wrong: client.ask("encode", **wrong))
 
 
 def conversations_follow_the_template():

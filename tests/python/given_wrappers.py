@@ -8,6 +8,7 @@ import headlight
 import numpy as np
 import torch
 import transformers
+from engine_client import Client
 from given_arrays import sentence_of, skipped
 from given_models import BAR, IDS, SMALL, TARGET, attentions, made, same, tensors
 
@@ -144,3 +145,55 @@ def nnsight_is_recorded_where_it_is_installed():
             headlight.trace(**given, tokenizer=tokenizer, tokens=tokenizer(text)["input_ids"]),
             expected,
         )
+
+
+def nnsight_is_served_where_it_is_installed():
+    try:
+        import nnsight
+    except ImportError:
+        skipped("nnsight is not installed here: only a stand-in for its models was served")
+        return
+    inside, told = made("Llama", num_key_value_heads=2, **SMALL), {}
+    with torch.no_grad():
+        expected = inside(tensors(IDS)).last_hidden_state[0].numpy()
+    for model in (inside, nnsight.NNsight(inside)):
+        with headlight.live(model) as server, Client(server.address) as client:
+            _, told[model] = client.ask("run", ids=IDS, changes=["ablate:1.2", "skip-mlp:0"])
+            assert "bytes" in client.ask("describe")[0]["weights"]
+            _, plain = client.ask("run", ids=IDS, capture=["hook_resid_final"])
+    with model.trace(tensors(IDS)):
+        traced = model.norm.output.save()
+    assert np.abs(traced[0].detach().numpy() - expected).max() < BAR, "the wrapper is as it was"
+    plain_told, wrapped_told = told.values()
+    assert plain["hook_resid_final"].shape == expected.shape and set(plain_told) == set(
+        wrapped_told
+    )
+    assert all(np.array_equal(plain_told[name], wrapped_told[name]) for name in plain_told)
+
+
+def a_stand_in_for_nnsight_is_served_without_edits():
+    """nnsight keeps the model in _module, its edits in _edits, and puts a forward of its own on
+    each module."""
+    kind = type("NNsight", (), {"__module__": "nnsight.stand_in"})
+    passing = type(
+        "Controller",
+        (),
+        {
+            "__module__": "nnsight.stand_in",
+            "__init__": lambda self, module: vars(self).update(forward=module.forward),
+            "__call__": lambda self, *given, **named: self.forward(*given, **named),
+        },
+    )
+    model = kind()
+    model._module, model._edits = made("Llama", num_key_value_heads=2, **SMALL), []
+    with headlight.live(model._module) as server, Client(server.address) as client:
+        _, expected = client.ask("run", ids=IDS, changes=["ablate:1.2"])
+    for module in model._module.layers.modules():
+        module.forward = passing(module)
+    with headlight.live(model) as server, Client(server.address) as client:
+        _, got = client.ask("run", ids=IDS, changes=["ablate:1.2"])
+        assert "bytes" in client.ask("describe")[0]["weights"], "a forward that only watches"
+    assert all(np.array_equal(got[name], expected[name]) for name in expected)
+    model._edits.append("layers.1.mlp.output[:] = 0")
+    assert "edits" in sentence_of(lambda: headlight.live(model))
+    assert "edits" in sentence_of(lambda: headlight.trace(model, ids=IDS))

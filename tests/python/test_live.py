@@ -20,7 +20,9 @@ warnings.filterwarnings("ignore")
 import given_live_architectures
 import given_live_frames
 import given_live_native
+import given_live_outcomes
 import given_live_program
+import given_live_ranks
 import given_live_requests
 import given_live_servers
 import given_live_weights
@@ -32,7 +34,9 @@ SUBJECTS = [
     given_live_requests,
     given_live_architectures,
     given_live_native,
+    given_live_outcomes,
     given_live_program,
+    given_live_ranks,
     given_live_weights,
 ]
 
@@ -41,7 +45,8 @@ def main():
     worst = lambda: (
         f"largest difference from hooks {given_live_architectures.WORST[0]:.1e}, "
         f"from the program {given_live_native.WORST[0]:.1e}, "
-        f"in the program {given_live_program.WORST[0]:.1e}"
+        f"in the program {given_live_program.WORST[0]:.1e}, "
+        f"over processes {given_live_ranks.WORST[0]:.1e}"
     )
     return running.run(SUBJECTS, worst)
 

@@ -1,4 +1,5 @@
 // Tests the weights that a server offers: what is refused, and what comes.
+#include "base/memory.h"
 #include "engine/remote_engine.h"
 #include "fake_engine.h"
 #include "model/engine.h"
@@ -98,6 +99,7 @@ TEST_CASE("a fetch that is cancelled goes on where it was") {
     const std::string config = gpt2_config().dump();
     CancelFlag cancel{false};
     int parts = 0;
+    std::string fetching;  // what the window says meanwhile
     std::mutex counting;
     engine.answer("weights", [&](const Json& request) {
         Json told{{"id", request["id"]}, {"version", 1}};
@@ -107,17 +109,21 @@ TEST_CASE("a fetch that is cancelled goes on where it was") {
         }
         const std::lock_guard lock(counting);
         if (++parts == 2) cancel = true;
+        if (parts == 2) fetching = fetching_of(model->get());
         const std::string part = config.substr(request.value("from", size_t{0}), 30);
         return frame_bytes(told, {{"bytes", "U8", {std::ssize(part)}, part}});
     });
     const auto stopped = (*model)->engine->with_weights(&cancel);
     REQUIRE_FALSE(stopped);
     CHECK(stopped.error().cancelled);
+    CHECK(fetching_of(model->get()).empty());
     const auto again = (*model)->engine->with_weights(nullptr);
     REQUIRE_FALSE(again);  // there is no file of weights
     CHECK(again.error().message.find("safetensors") != std::string::npos);
     const std::lock_guard lock(counting);
     CHECK(parts <= int(config.size() / 30) + 2);
+    CHECK(fetching ==
+          "Fetching the weights: " + short_bytes(30) + " of " + short_bytes(std::ssize(config)) + "…");
 }
 
 TEST_CASE("weights are fetched once, and again after a pass with others") {

@@ -16,16 +16,16 @@ constexpr int kMaxStages = 5;
 
 using HeadGroups = std::vector<std::vector<AttentionHead>>;
 
-/// Requests the run without the z of each group.
-std::vector<TraceRequest> ablations(const Trace& trace, const HeadGroups& groups) {
-    std::vector<TraceRequest> out;
+/// Adds to the run's own interventions what sets the z of each group to 0.
+std::vector<Intervention> ablations(const Trace& trace, const HeadGroups& groups) {
+    std::vector<Intervention> out;
     for (const auto& group : groups) {
-        out.push_back({trace.request, &trace});
+        out.push_back(trace.request.intervention);
         for (const AttentionHead head : group) {
             Change ablation;
             ablation.block = head.block;
             ablation.head = head.head;
-            out.back().request.intervention.changes.push_back(std::move(ablation));
+            out.back().changes.push_back(std::move(ablation));
         }
     }
     return out;
@@ -49,13 +49,9 @@ Result<Measured> measured_run(const Trace& trace, const Trace* own, const Metric
 Result<std::vector<MetricValues>> values_without(const Trace& trace, const Measured& of,
                                                  const HeadGroups& groups, ThreadPool& pool,
                                                  const CancelFlag* cancel) {
-    TRY(const auto ablated, run_traces(trace.model, ablations(trace, groups), pool, cancel));
-    Matrix rows(groups.size(), trace.config().d_model);
-    for (Index i = 0; i < rows.rows(); ++i)
-        rows.row(i) = ablated[size_t(i)]->normalized().row(of.metric.position);
-    const Matrix logits = unembed(*trace.model, rows, pool);
+    TRY(const Matrix logits, logits_under(trace, ablations(trace, groups), of.metric.position, pool, cancel));
     std::vector<MetricValues> out;
-    for (Index i = 0; i < rows.rows(); ++i)
+    for (Index i = 0; i < logits.rows(); ++i)
         out.push_back(evaluate(of.metric, logits.row(i).transpose(), of.own_logits));
     return out;
 }

@@ -201,17 +201,11 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
 
 namespace {
 
-void measure(const std::vector<std::shared_ptr<const Trace>>& runs, std::span<const PatchCell> cells,
-             const Vector& clean, ThreadPool& pool, PatchMap& map) {
-    const Metric& metric = map.asked.metric;
-    const Trace& first = *runs.front();
-    Matrix rows(isize(runs), first.config().d_model);
-    for (int i = 0; i < isize(runs); ++i) rows.row(i) = runs[i]->normalized().row(metric.position);
-    const Matrix logits = unembed(*first.model, rows, pool);
-    for (int i = 0; i < isize(runs); ++i)
+void measure(const Matrix& logits, std::span<const PatchCell> cells, const Vector& clean, PatchMap& map) {
+    for (int i = 0; i < isize(cells); ++i)
         map.values(cells[i].row, cells[i].column) =
-            normalized(map, evaluate(metric, logits.row(i).transpose(), clean));
-    map.done += isize(runs);
+            normalized(map, evaluate(map.asked.metric, logits.row(i).transpose(), clean));
+    map.done += isize(cells);
 }
 
 }  // namespace
@@ -237,14 +231,14 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
     for (size_t at = 0; at < cells.size(); at += together) {
         if (stopped(cancel)) return cancelled();
         const auto some = std::span(cells).subspan(at, std::min(together, cells.size() - at));
-        std::vector<TraceRequest> requests;
+        std::vector<Intervention> patched;
         for (const PatchCell& cell : some) {
             TRY(Change patch, source.change(map, cell.row, cell.column));
-            requests.push_back({corrupted.request, &corrupted});
-            requests.back().request.intervention.changes.push_back(std::move(patch));
+            patched.push_back(corrupted.request.intervention);
+            patched.back().changes.push_back(std::move(patch));
         }
-        TRY(const auto runs, run_traces(corrupted.model, std::move(requests), pool, cancel));
-        measure(runs, some, own, pool, map);
+        TRY(const Matrix logits, logits_under(corrupted, patched, map.asked.metric.position, pool, cancel));
+        measure(logits, some, own, map);
         if (seen) seen(map);
     }
     return map;

@@ -10,6 +10,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "kernels/choice.h"
+#include "model/engine.h"
 
 namespace headlight {
 
@@ -47,6 +48,21 @@ std::vector<int> ranked_ids(const Vector& values, int count) {
 Vector logits_at(const Trace& trace, int position, ThreadPool& pool) {
     HEADLIGHT_CHECK(position >= 0 && position < trace.normalized().rows());
     return unembed(*trace.model, trace.normalized().middleRows(position, 1), pool).row(0).transpose();
+}
+
+Result<Matrix> logits_under(const Trace& run, const std::vector<Intervention>& changed, int position,
+                            ThreadPool& pool, const CancelFlag* cancel) {
+    if (run.model->engine) {
+        std::vector<const Intervention*> all;
+        for (const Intervention& one : changed) all.push_back(&one);
+        return run.model->engine->logits_under(run, all, position, cancel);
+    }
+    std::vector<TraceRequest> requests;
+    for (const Intervention& one : changed) requests.push_back({{run.request.inputs, one}, &run});
+    TRY(const auto runs, run_traces(run.model, std::move(requests), pool, cancel));
+    Matrix rows(isize(runs), run.config().d_model);
+    for (int i = 0; i < isize(runs); ++i) rows.row(i) = runs[size_t(i)]->normalized().row(position);
+    return unembed(*run.model, rows, pool);
 }
 
 Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool) {

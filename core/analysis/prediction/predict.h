@@ -22,6 +22,10 @@ std::vector<int> ranked_ids(const Vector& values, int count);
 
 /// Computes the logits at a position of the output sequence.
 Vector logits_at(const Trace& trace, int position, ThreadPool& pool);
+/// [intervention, vocab]: computes the logits at a position of a run under other interventions, with its
+/// mask, all of them together.
+Result<Matrix> logits_under(const Trace& run, const std::vector<Intervention>& changed, int position,
+                            ThreadPool& pool, const CancelFlag* cancel);
 Vector probabilities_at(const Trace& trace, int position, ThreadPool& pool);
 
 /// Returns where a model predicts: a decoder after its last token, an encoder at every mask token, a vision

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import HeadlightError
-from .nnsight_models import unwrapped
+from .nnsight_models import unwrapped, watches
 from .temporary import remove, temporary_path
 
 LARGEST = 8e9  # bytes of weights
@@ -109,7 +109,8 @@ def refusal(model: Any) -> str:
     if getattr(model, "_hf_peft_config_loaded", False):
         return "it has adapters that are not merged"
     for name, module in model.named_modules():
-        replaced = "forward" in vars(module) and not hasattr(module, "_hf_hook")
+        own = vars(module).get("forward")
+        replaced = own is not None and not hasattr(module, "_hf_hook") and not watches(own)
         hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
         if replaced or not all(_only_reads(hook) for hook in hooks):
             return f"{name or 'it'} has a hook, or a forward of its own"
@@ -122,4 +123,6 @@ def refusal(model: Any) -> str:
 def _only_reads(hook: Any) -> bool:
     """Whether it changes nothing in a pass of the user's: transformers' own hand out what passes,
     and ours are gone after our pass."""
-    return str(getattr(hook, "__module__", "")).startswith(("transformers.", "headlight."))
+    return watches(hook) or str(getattr(hook, "__module__", "")).startswith(
+        ("transformers.", "headlight.")
+    )

@@ -14,8 +14,8 @@ from ..recorded import READ
 from ..temporary import remove, temporary_path
 from ..trace_file import Trace
 from ..trace_writer import TensorFile, TraceWriter, as_array, place
-from .model import LiveModel
-from .plans import Wanted
+from .model import LiveModel, Text
+from .plans import Plan, Wanted
 from .requests import DEFAULT
 
 KEPT = ("*hook_pattern", *(glob for glob in DEFAULT if glob not in ("*hook_q", "*hook_k")))
@@ -33,8 +33,7 @@ class ChangedModel:
             )
         self.held = LiveModel(*unwrapped(model, tokenizer))
         self.text = self.held.text({"text": text, **read})
-        request = {"mask": changes.get("mask"), "changes": list(_spelled(changes))}
-        self.plan = self.held.plan(request, self.text, {}, lambda: False)
+        self.plan = plan_of(self.held, self.text, changes)
 
     def _computed(self, globs: Sequence[str]) -> Any:
         predicts = self.held.model.get_output_embeddings() is not None
@@ -67,6 +66,12 @@ class ChangedModel:
         finally:
             writer.drop()
         return Trace(target, temporary=True)
+
+
+def plan_of(held: LiveModel, text: Text, changes: Mapping[str, Any]) -> Plan:
+    """The changes of a run, as passes take them."""
+    request = {"mask": changes.get("mask"), "changes": list(_spelled(changes))}
+    return held.plan(request, text, {}, lambda: False)
 
 
 def _spelled(changes: Mapping[str, Any]) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from typing import Any
 
 from ..errors import HeadlightError
-from .live import live
+from .live import Live, live
 
 AUTO = ("AutoModelForCausalLM", "AutoModelForSeq2SeqLM", "AutoModelForMaskedLM", "AutoModel")
 
@@ -16,7 +17,8 @@ AUTO = ("AutoModelForCausalLM", "AutoModelForSeq2SeqLM", "AutoModelForMaskedLM",
 def parser() -> argparse.ArgumentParser:
     out = argparse.ArgumentParser(
         prog="python -m headlight live",
-        description="Serve a transformers model by the protocol of docs/engine.md.",
+        description="Serve a transformers model by the protocol of docs/engine.md; under torchrun, "
+        "spread over its processes.",
     )
     out.add_argument("name", help="a folder, or a model's name on the Hugging Face hub")
     out.add_argument("--device-map", help="how accelerate spreads the model: auto")
@@ -40,6 +42,8 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
     more: dict[str, Any] = {"dtype": options.dtype, "trust_remote_code": options.trust_remote_code}
     if options.device_map:
         more["device_map"] = options.device_map
+    if processes() > 1:
+        more |= _spread(transformers, options)
     config = transformers.AutoConfig.from_pretrained(
         options.name, trust_remote_code=options.trust_remote_code
     )
@@ -51,6 +55,11 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
             model = kind.from_pretrained(options.name, **more).eval()
             break
         except ValueError as problem:  # of another kind
+            if "tp_plan" in str(problem):
+                raise HeadlightError(
+                    f"transformers has no plan by which processes share {kind.__name__}; start one "
+                    "process, with --device-map auto for several devices."
+                ) from None
             last = problem
     else:
         raise last
@@ -63,15 +72,50 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
     return model, tokenizer
 
 
+def processes() -> int:
+    """How many of them torchrun has started."""
+    return int(os.environ.get("WORLD_SIZE") or 1) if "RANK" in os.environ else 1
+
+
+def _spread(transformers: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """Ask for tensor parallelism over the processes of torchrun."""
+    if options.device_map:
+        raise HeadlightError(
+            "--device-map spreads a model over the devices of one process, and torchrun has "
+            f"started {processes()}; leave one of them out."
+        )
+    try:
+        return {"distributed_config": transformers.distributed.DistributedConfig(tp_plan="auto")}
+    except (AttributeError, ImportError, TypeError):
+        raise HeadlightError(
+            f"transformers {transformers.__version__} has no DistributedConfig(tp_plan=…), which "
+            "spreads a model over processes; install a newer one."
+        ) from None
+
+
 def main(arguments: list[str]) -> None:
     """Serve until Ctrl+C."""
     options = parser().parse_args(arguments)
     try:
         server = live(*load(options), port=options.port)
     except (HeadlightError, OSError, ValueError) as problem:
+        if isinstance(problem, HeadlightError) and os.environ.get("RANK", "0") != "0":
+            sys.exit(1)  # the first process says it too
         sys.exit(f"headlight: {str(problem).strip().splitlines()[0]}")
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job ignores the first
-        signal.signal(number, signal.default_int_handler)
+    _catch_signals(server)
+    if server.address:
+        _say(server)
+    try:
+        server.wait()
+    except KeyboardInterrupt:
+        pass
+    except HeadlightError as problem:
+        _leave(f"headlight: {problem}")
+    if processes() > 1:
+        sys.modules["torch"].distributed.destroy_process_group()
+
+
+def _say(server: Live) -> None:
     print(server.address, flush=True)
     at = server.address
     if server.token:
@@ -79,7 +123,29 @@ def main(arguments: list[str]) -> None:
         print(f"token {server.token}", file=sys.stderr, flush=True)
     print(f"{server.about['runs']}, {server.about['device']}; Ctrl+C ends it", file=sys.stderr)
     print(f"To see it: headlight --engine {at}", file=sys.stderr, flush=True)
-    try:
-        server.wait()
-    except KeyboardInterrupt:
-        pass
+
+
+def _catch_signals(server: Live) -> None:
+    """Ctrl+C ends the first process, which lets the others go; SIGTERM is how torchrun ends all
+    once one has died, and may come in the middle of a pass that waits for that one."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job ignores the first
+        signal.signal(number, signal.default_int_handler)
+    if processes() > 1:
+        said = (
+            "headlight: torchrun ends this server, as it does once one of its processes has died."
+        )
+        signal.signal(signal.SIGTERM, lambda *_: _leave(said if server.address else ""))
+        signal.signal(signal.SIGINT, _interrupt if server.address else signal.SIG_IGN)
+
+
+def _interrupt(*_: object) -> None:
+    """End at the first Ctrl+C: torchrun sends it once more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _leave(said: str) -> None:
+    """End without waiting for what hangs in a pass."""
+    if said:
+        print(said, file=sys.stderr, flush=True)
+    os._exit(1)

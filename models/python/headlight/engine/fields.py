@@ -13,11 +13,12 @@ READS = {"ids", "text", "pair", "target_ids", "target", "token_types"}
 ACTS = {"mask", "changes"}
 FIELDS = {
     "describe": {"tokenizer"},
-    "encode": {"text", "pair", "special"},
+    "encode": {"text", "pair", "target", "special"},
     "decode": {"ids"},
     "chat": {"messages", "generation_prompt", "tools"},
     "run": {*READS, *ACTS, "capture", "heads", "from"},
     "generate": {*READS, *ACTS, "tokens", "temperature", "top_k", "top_p", "seed", "top", "stop"},
+    "outcomes": {*READS, "mask", "cases", "at"},
     "lens": {"top", "tokens", "all"},
     "gradient": {*READS, *ACTS, "metric", "by", "heads"},
     "weights": {"head", "file", "from"},
@@ -25,7 +26,7 @@ FIELDS = {
 
 
 FLOATS = {"temperature", "top_p"}
-NUMBERS = {"tokens", "top_k", "top", "seed", "from", "temperature", "top_p"}
+NUMBERS = {"tokens", "top_k", "top", "seed", "from", "at", "temperature", "top_p"}
 
 
 def checked(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -42,6 +43,14 @@ def checked(request: Mapping[str, Any]) -> Mapping[str, Any]:
         elif name in ("capture", "by", "changes", "heads"):
             good = isinstance(value, list) and len(value) <= MAX_GLOBS
             good = good and all(isinstance(part, str) for part in value)
+        elif name == "cases":
+            good = isinstance(value, list) and len(value) <= MAX_GLOBS
+            good = good and all(
+                isinstance(case, list)
+                and len(case) <= MAX_GLOBS
+                and all(isinstance(part, str) for part in case)
+                for case in value
+            )
         elif name in ("special", "generation_prompt", "all"):
             good = isinstance(value, bool)
         else:

@@ -133,6 +133,19 @@ def _bytes(array: np.ndarray) -> memoryview:
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 
 
+def packed(tensors: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[memoryview], int]:
+    """Return where each tensor lies in a body, the body's parts, and its bytes."""
+    listed: list[dict[str, Any]] = []
+    parts, offset = [], 0
+    for name, tensor in tensors.items():
+        dtype, shape, data = raw(tensor)
+        listed.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
+        gap = -len(data) % ALIGNMENT
+        parts += [data, memoryview(bytes(gap))]
+        offset += len(data) + gap
+    return listed, parts, offset
+
+
 class Wire:
     """One connection. Any thread may send; one thread receives."""
 
@@ -163,13 +176,7 @@ class Wire:
         return bytes(out)
 
     def send(self, header: Mapping[str, Any], tensors: Mapping[str, Any] | None = None) -> None:
-        listed, parts, offset = [], [], 0
-        for name, tensor in (tensors or {}).items():
-            dtype, shape, data = raw(tensor)
-            listed.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
-            gap = -len(data) % ALIGNMENT
-            parts += [data, memoryview(bytes(gap))]
-            offset += len(data) + gap
+        listed, parts, offset = packed(tensors or {})
         told = {**header, "tensors": listed} if listed else dict(header)
         if self.shares and offset >= SHARED_FROM and (path := self._shared(parts)):
             told |= {"body_file": path, "body_bytes": offset}

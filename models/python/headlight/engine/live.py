@@ -12,27 +12,29 @@ from ..hooked_models import is_hooked
 from ..nnsight_models import unwrapped
 from .addresses import Listener
 from .function import FunctionRequests
+from .leading import Follower, Leading
 from .model import LiveModel
+from .ranks import Ranks
 from .requests import Requests, versions
-from .server import Answers, Server
+from .server import Server
 
 
 class Live:
-    """A server in this process; a context manager. Closing it leaves the model as it was.
+    """A server in this process; a context manager. Closing it leaves the model as it was. Where
+    torchrun spreads the model over processes, each has one: the first one's serves, the others'
+    follow it, and close when it does.
 
     Attributes
     ----------
     address : str
-        "unix:PATH" or "127.0.0.1:PORT", where a client connects.
+        "unix:PATH" or "127.0.0.1:PORT", where a client connects; "" of a process that follows.
     token : str
         What a client of a port must know; "" for a socket.
     """
 
-    def __init__(self, answers: Answers, name: str, about: dict[str, Any], port: int | None):
-        self.listener = Listener(name, port)
-        self.address, self.token = self.listener.address, self.listener.token
-        self.about = about
-        self._server = Server(answers, self.listener, about)
+    def __init__(self, server: Server | Follower, about: dict[str, Any]):
+        self.address, self.token, self.about = server.address, server.token, about
+        self._server = server
         atexit.register(self.close)
 
     def close(self) -> None:
@@ -41,12 +43,15 @@ class Live:
         atexit.unregister(self.close)
 
     def wait(self) -> None:
-        """Return when it is closed, by Ctrl+C too."""
+        """Return when it is closed, by Ctrl+C too; raise HeadlightError when a process that holds a
+        part of the model has died."""
         try:
-            while not self._server.closed.wait(1.0):
+            while not (self._server.closed.wait(1.0) or self._server.lost):
                 pass
         finally:
             self.close()
+        if self._server.lost:
+            raise HeadlightError(self._server.lost)
 
     def __enter__(self) -> Live:
         return self
@@ -66,9 +71,10 @@ def live(
     Parameters
     ----------
     model
-        A transformers model (of any number of devices), a model of TransformerLens or nnsight, or
-        a function from ids to patterns [layer, head, query, key]; or to a mapping with "patterns"
-        and "residuals" [layer + 1, pos, d_model].
+        A transformers model (of any number of devices, or of processes of torchrun, each of which
+        calls this), a model of TransformerLens or nnsight, or a function from ids to patterns
+        [layer, head, query, key]; or to a mapping with "patterns" and "residuals" [layer + 1, pos,
+        d_model].
     tokenizer : optional
         What reads texts; without one, the client sends ids.
     port : int, optional
@@ -102,7 +108,7 @@ def live(
                 f"{type(model).__name__} reads no tokens, and a server is asked for texts; open "
                 "its folder in Headlight, or record a pass by headlight.trace."
             )
-        return _of_model(LiveModel(model, tokenizer, name), port)
+        return _of_model(LiveModel(model, tokenizer, name, Ranks.of(model)), port)
     if not callable(model) and not hasattr(model, "run_with_cache"):
         raise HeadlightError(
             f"model= is a value of type {type(model).__name__}; give a model of transformers, "
@@ -110,18 +116,22 @@ def live(
         )
     called = name or getattr(model, "__name__", type(model).__name__)
     about = {"name": called, "runs": f"Python {sys.version.split()[0]}", "device": "cpu"}
-    return Live(
-        FunctionRequests(model, tokenizer, called), called, {**about, "dtype": "float32"}, port
-    )
+    about["dtype"] = "float32"
+    answers = FunctionRequests(model, tokenizer, called)
+    return Live(Server(answers, Listener(called, port), about), about)
 
 
 def _of_model(held: LiveModel, port: int | None) -> Live:
-    weights = next(held.model.parameters())
+    weights, ranks = next(held.model.parameters()), held.ranks
     devices = getattr(held.model, "hf_device_map", None) or {"": weights.device}
     about = {
         "name": held.name,
-        "runs": versions(),
+        "runs": versions() + (f", {ranks.size} processes" if ranks else ""),
         "device": ", ".join(sorted({str(device) for device in devices.values()})),
         "dtype": str(weights.dtype).removeprefix("torch."),
     }
-    return Live(Requests(held), held.name, about, port)
+    answers = Requests(held)
+    if ranks and ranks.rank:
+        return Live(Follower(answers, ranks), about)
+    serving = Leading(answers, ranks) if ranks else answers
+    return Live(Server(serving, Listener(held.name, port), about), about)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..checks import check_weights
 from ..errors import HeadlightError
+from ..nnsight_models import traced_elsewhere
+from ..parallel import check_divides, group_of
 from ..trace_writer import place
 from ..transformers_models import (
     attending,
-    cache_name,
     check_fits,
     evaluating,
     has_interface,
@@ -24,13 +25,16 @@ from ..transformers_models import (
     takes,
 )
 from .aligned import along, partners
-from .changes import PATCHES, Block, Change, Places, keeps_rows, parse
+from .changes import PATCHES, Block, Change, Places, parse
 from .logits import logits_of
-from .masks import GROWS, Mask, Side, normal_rows
+from .masks import Mask, Side, normal_rows
 from .outputs import Outputs
 from .passes import NAME, Pass, attend
 from .places import Finder, Found, Log, first_tensor
 from .plans import Plan, Wanted, given_rows, refuse_lengths
+from .prefixes import Prefixes
+from .ranks import Ranks, full
+from .spread import Spread
 
 LOOKED_AT = 8  # tokens of the pass that looks for places
 NEEDS = {  # the hook that a change needs in its layer
@@ -55,22 +59,25 @@ class Text:
     def ids(self) -> list[int]:
         return self.sides[""]["ids"]
 
-
-@dataclass
-class Prefix:
-    """The key/value cache of an earlier pass, and what it was of."""
-
-    ids: list[int] = field(default_factory=list)
-    spelled: str = ""
-    cache: Any = None
+    def part(self, first: int, last: int | None = None) -> Text:
+        """Return some tokens of a text of one side."""
+        return Text({n: value[:, first:last] for n, value in self.arguments.items()}, self.sides)
 
 
 class LiveModel:
     """Any transformers model. One thread calls `run` and what builds on it."""
 
-    def __init__(self, model: Any, tokenizer: Any = None, name: str | None = None):
+    def __init__(
+        self, model: Any, tokenizer: Any = None, name: str | None = None, ranks: Ranks | None = None
+    ):
         self.model, self.tokenizer = getattr(model, "_orig_mod", model), tokenizer
         check_weights(self.model)
+        if ranks is None and group_of(self.model) is not None:
+            raise HeadlightError(
+                "This model is spread over processes, and changes, attributions and patches act in "
+                "one alone; serve it by headlight.live in each, and ask from the window."
+            )
+        self.ranks = ranks
         self.torch = sys.modules["torch"]
         self.base = getattr(self.model, "base_model", self.model)
         self.config = self.model.config
@@ -80,7 +87,6 @@ class LiveModel:
         self.attends = has_interface(self.model)
         if self.attends:
             register(sys.modules["transformers"], NAME, attend)
-        self.prefix = Prefix()
         self.found, self.heads, self.rules, self.widths = Found(), {}, {}, {}
         self._look()
 
@@ -94,6 +100,11 @@ class LiveModel:
         if self.attends and not (looking.heads and self._agrees(text, looking.output)):
             self.attends = False  # its attention takes more than the interface says
             looking, log = self._looked(text)
+        if self.ranks and not self.attends:
+            raise HeadlightError(
+                f"{type(self.model).__name__} attends with code of its own, which this server "
+                "does not follow in several processes; load it in one."
+            )
         if not looking.heads:
             raise HeadlightError(
                 f"{type(self.model).__name__} showed no attention that could be followed; load it "
@@ -103,11 +114,14 @@ class LiveModel:
         self.found_biases = {name for name in looking.kept if name.endswith("bias")}
         finder = Finder(self.torch, log, looking.recorder)
         self.found = finder.find(self._embeddings(), self.torch.tensor(text.ids))
-        self.reuses = self._can_reuse(text)
+        if self.ranks:
+            spread = self.found.spread = Spread(self.ranks, looking.kept, looking.heads)
+            self.heads = {b: spread.totals(b, here) for b, here in looking.heads.items()}
+        self.prefixes = Prefixes(self, text)
 
     def _looked(self, text: Text) -> tuple[Pass, Log]:
         log = Log(self.base)
-        looking = Pass(self.torch, self.base, Found(), Wanted(("*hook_k",)), log=log)
+        looking = Pass(self.torch, self.base, Found(), Wanted(("*hook_q", "*hook_k")), log=log)
         with log.watching():
             looking.output = first_tensor(self.forward(looking, text))
         return looking, log
@@ -120,7 +134,19 @@ class LiveModel:
         if own is None or output is None:
             return True
         bar = 1e-3 if own.dtype == self.torch.float32 else 0.1
-        return float((own - output).abs().max()) <= bar * (1 + float(own.abs().max()))
+        return self.agreed(float((own - output).abs().max()) <= bar * (1 + float(own.abs().max())))
+
+    def agreed(self, good: bool) -> bool:
+        """Whether it is so in every process that holds the model."""
+        return all(self.ranks.numbers(good)) if self.ranks else good
+
+    def first(self, value: int) -> int:
+        """What the first process says."""
+        return self.ranks.number(value) if self.ranks else value
+
+    def gathered(self, running: Pass, kept: Mapping[str, Any], everywhere: bool = False) -> Any:
+        """Tensors with the heads of all processes."""
+        return self.ranks.gathered(kept, running.parts, everywhere) if self.ranks else kept
 
     def _embeddings(self) -> Any:
         try:
@@ -247,7 +273,7 @@ class LiveModel:
     def _rows(self, change: Change, text: Text, stop: Callable[[], bool]) -> Any:
         """The rows that a patch, frozen pattern or noise gives."""
         if change.kind == "noise":
-            table = self._embeddings().weight.detach().double()
+            table = full(self._embeddings().weight).detach().double()
             deviation = 3 * abs(self.found.embedding_scale or 0.0) * float(table.std(correction=0))
             shape = (len(text.ids), table.shape[1])
             return self.torch.from_numpy(normal_rows(int(change.value), shape, deviation))
@@ -264,9 +290,10 @@ class LiveModel:
                 given["target_ids"] = text.sides["decoder_"]["ids"]
             source = self.text(given)
         heads = frozenset([(block, change.head)]) if hook == "pattern" else None
-        kept = self.compute(source, Wanted((name,), heads), Plan(), stop).kept[name]
+        computed = lambda of: self.compute(of, Wanted((name,), heads), stop=stop, everywhere=True)
+        kept = computed(source).kept[name]
         if hook == "pattern":
-            own = self.compute(text, Wanted((name,), heads), Plan(), stop).kept[name][0]
+            own = computed(text).kept[name][0]
             return self._along(block, own, kept[0], text, source)
         return self._reaching(change, kept[:, change.head] if hook == "z" else kept)
 
@@ -291,17 +318,21 @@ class LiveModel:
         self,
         text: Text,
         wanted: Wanted,
-        plan: Plan,
+        plan: Plan | None = None,
         stop: Callable[[], bool] = lambda: False,
         more: Mapping[str, Any] | None = None,
         logits: bool = False,
         graph: bool = False,
+        everywhere: bool = False,
     ) -> Pass:
-        """One pass; with logits, of all positions, under "logits"."""
+        """One pass; with logits, of all positions, under "logits". everywhere: every process gets
+        the heads of all, and not the first one alone."""
         running = Pass(self.torch, self.base, self.found, wanted, plan, stop, graph=graph)
         output = self.forward(running, text, more, self.model if logits else self.base)
         if logits:
             running.kept["logits"] = logits_of(self.model, output)[0]
+        if not graph:
+            running.kept = self.gathered(running, running.kept, everywhere)
         return running
 
     def forward(
@@ -315,8 +346,13 @@ class LiveModel:
             try:
                 return runs(**on_device(self.model, text.arguments), **{**extra, **(more or {})})
             except (RuntimeError, IndexError) as problem:
+                check_divides(self.ranks, self.base.config)
                 check_fits(text.sides, self.base.config)
                 raise problem
+            except Exception as problem:
+                if told := traced_elsewhere(problem):
+                    raise told from None
+                raise
 
     @contextmanager
     def _inside(self, running: Pass) -> Iterator[None]:
@@ -333,64 +369,3 @@ class LiveModel:
                 held.enter_context(hooked(self.base, Outputs(running, self.base), torch))
             held.enter_context(running.running())
             yield
-
-    # ---- prefixes
-
-    def _can_reuse(self, text: Text) -> bool:
-        """Try the cache: five tokens and then three must equal eight."""
-        if self.paired or not self.attends or not cache_name(self.base):
-            return False
-        parameters = str(getattr(self.config, "rope_parameters", "") or "")
-        if "dynamic" in parameters or "longrope" in parameters:  # turn with the length
-            return False
-        if not all(self.causal(block) for block in self.heads):
-            return False
-        wanted = Wanted(("*hook_k", "*hook_resid_post"))
-        try:
-            whole = self.compute(text, wanted, Plan())
-            cache = self._new_cache()
-            self.compute(_part(text, 0, 5), wanted, Plan(), more=self.cached(cache))
-            rest = self.compute(_part(text, 5), wanted, Plan(), more=self.cached(cache))
-        except Exception:  # a cache of another kind, which is not reused
-            return False
-        bar = 1e-4 if whole.torch.float32 == self.model.dtype else 5e-2
-        return set(whole.kept) == set(rest.kept) and all(
-            part.shape == rest.kept[name].shape
-            and float((part - rest.kept[name]).abs().max()) <= bar * float(part.abs().max() + 1)
-            for name, part in ((n, held[5:]) for n, held in whole.kept.items() if wanted.name(n))
-        )
-
-    def _new_cache(self) -> Any:
-        return sys.modules["transformers"].DynamicCache()
-
-    def cached(self, cache: Any) -> dict[str, Any]:
-        """Arguments of a pass that reads a cache and adds to it."""
-        return {cache_name(self.base): cache, "use_cache": True}
-
-    def reusable(self, plan: Plan) -> bool:
-        return self.reuses and plan.mask.name in GROWS and keeps_rows(plan.changes)
-
-    def resume(self, text: Text, spelled: str, have: int) -> tuple[int, Any]:
-        """Return how many rows the cache holds of this text, at most `have`, and the cache."""
-        held, ids = self.prefix, text.ids
-        self.prefix = Prefix()
-        same = 0
-        if held.spelled == spelled:
-            while same < min(len(held.ids), len(ids) - 1, have) and held.ids[same] == ids[same]:
-                same += 1
-        if not same:
-            return 0, self._new_cache()
-        for layer in held.cache.layers:
-            layer.keys, layer.values = layer.keys[:, :, :same], layer.values[:, :, :same]
-        return same, held.cache
-
-
-def _part(text: Text, first: int, last: int | None = None) -> Text:
-    """Some tokens of a text of one side."""
-    arguments = {name: value[:, first:last] for name, value in text.arguments.items()}
-    return Text(arguments, text.sides)
-
-
-def spelled_plan(plan: Plan) -> str:
-    """What two passes must agree in to share rows."""
-    return "\n".join([plan.mask.text, *(change.text for change in plan.changes)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -14,8 +14,9 @@ from ..recorder import Recorder
 from ..trace_writer import place
 from .changes import PATCHES, Block, Change
 from .masks import shuffled, softmax_changes
-from .places import Found, Log, Point, first_tensor, read_tensor
+from .places import Found, Log, Point, first_tensor, read_tensor, repositioned, with_first
 from .plans import Cancelled, Plan, Wanted
+from .spread import Counts
 
 NAME = "headlight_live"
 RUNNING: dict[int, Pass] = {}  # by the thread that computes
@@ -44,6 +45,7 @@ class Pass:
         self.output: Any = None  # of the pass that looks for places
         self.kept: dict[str, Any] = {}
         self.views: dict[str, View] = {}
+        self.parts: dict[str, tuple[int, Sequence[int]]] = {}  # of what each process has a part of
         self.rules: dict[Block, dict[str, Any]] = {}
         self.heads: dict[Block, tuple[int, int]] = {}
         self.widths: dict[Block, tuple[int, int]] = {}  # of a head's q and k, and of its v
@@ -54,10 +56,20 @@ class Pass:
         if self.cancelled():
             raise Cancelled
 
-    def keep(self, name: str, tensor: Any, view: View = lambda t: t[0]) -> None:
-        """Keep a view of a tensor; of a graph the tensor itself, of which the rest is made."""
+    def keep(
+        self,
+        name: str,
+        tensor: Any,
+        view: View = lambda t: t[0],
+        dim: int = 0,
+        counts: Counts = None,
+    ) -> None:
+        """Keep a view of a tensor; of a graph the tensor itself, of which the rest is made. counts:
+        how many heads each process has, in the view's dimension `dim`."""
         if not self.wanted.name(name):
             return
+        if counts:
+            self.parts[name] = dim, counts
         if self.graph:
             self.kept[name], self.views[name] = tensor, view
         else:
@@ -78,25 +90,41 @@ class Pass:
         self._describe(block, call, past)
         changes = self.plan.of_attention(block)
         masked = self.plan.mask.name != "own" and not block[1]
-        heads = self.wanted.pattern_heads(block, call.query.shape[1])
+        asked, heads, counts = self._asked(block, call.query.shape[1])
         whole = self.graph
-        if not (heads or changes or masked):
+        if not (asked or changes or masked):
             return self._head_outputs(block, call.attend())
         patterns = [
             self._pattern(block, call, h, past, changes, masked)
             for h in range(call.query.shape[1])
             if whole or changes or masked or h in heads
         ]
-        if heads:
-            stacked = self.torch.stack(patterns)
+        if asked:
+            none = call.query.new_zeros(0, call.query.shape[2], call.key.shape[2]).float()
+            stacked = self.torch.stack(patterns) if patterns else none
             patterns = list(stacked) if whole else patterns
             chosen = heads if len(patterns) > len(heads) else list(range(len(heads)))
-            self.keep(place(block) + "hook_pattern", stacked, lambda t: t[chosen])
+            self.keep(place(block) + "hook_pattern", stacked, lambda t: t[chosen], 0, counts)
         if not (changes or masked or whole):
             return self._head_outputs(block, call.attend())
         groups = call.query.shape[1] // call.key.shape[1]
         z = [p.to(call.value.dtype) @ call.value[0, h // groups] for h, p in enumerate(patterns)]
         return self._head_outputs(block, self.torch.stack(z, 1)[None].to(call.query.dtype))
+
+    def _first(self, block: Block) -> int:
+        """The number of the first head in this process."""
+        return self.found.spread.first(block) if self.found.spread else 0
+
+    def _asked(self, block: Block, here: int) -> tuple[bool, list[int], Counts]:
+        """Whether patterns are asked for; those of heads here, counted from the first here; and
+        how many each process has."""
+        if not (spread := self.found.spread):
+            heads = self.wanted.pattern_heads(block, here)
+            return bool(heads), heads, None
+        first, total = spread.first(block), spread.totals(block, (here, 0))[0]
+        heads = self.wanted.pattern_heads(block, total)
+        own = [head - first for head in heads if first <= head < first + here]
+        return bool(heads), own, spread.asked(block, heads)
 
     def _describe(self, block: Block, call: Call, past: int) -> None:
         key = ("rule", _same(call.mask), call.window, call.query.shape[2])
@@ -104,32 +132,47 @@ class Pass:
             self._memo[key] = call.mask, call.rule()
         rule = {**self._memo[key][1], "scale": call.scale, "cap": call.cap}
         follows, at = rule.pop("follows"), place(block)
-        rule["says"] = follows and self._bias(at, call)
+        spread = self.found.spread
+        of_q, of_k = (spread.queries[block], spread.keys[block]) if spread else (None, None)
+        rule["says"] = self._bias(at, call, of_q, follows)
         self.rules[block] = rule
-        self.heads[block] = int(call.query.shape[1]), int(call.key.shape[1])
+        here = int(call.query.shape[1]), int(call.key.shape[1])
+        self.heads[block] = spread.totals(block, here) if spread else here
         self.widths[block] = int(call.query.shape[3]), int(call.value.shape[3])
         rows = lambda t: t[0, :, past:].transpose(0, 1)
-        self.keep(at + "hook_q", call.query, lambda t: t[0].transpose(0, 1))
-        self.keep(at + "hook_k", call.key, rows)
-        self.keep(at + "hook_v", call.value, rows)
+        self.keep(at + "hook_q", call.query, lambda t: t[0].transpose(0, 1), 1, of_q)
+        self.keep(at + "hook_k", call.key, rows, 1, of_k)
+        self.keep(at + "hook_v", call.value, rows, 1, of_k)
 
-    def _bias(self, at: str, call: Call) -> bool:
+    def _bias(self, at: str, call: Call, counts: Counts, follows: bool) -> bool:
         """Keep sinks [head], and a bias as [head, distance] where it depends on key - query
-        alone; return whether that was so."""
+        alone; return whether that was so, and the mask follows a rule."""
         if call.sinks is not None:
-            self.kept[at + "sinks"] = call.sinks.reshape(-1).detach()
-        if call.bias is None or not call.bias.any():
-            return True
+            self._said(at + "sinks", call.sinks.reshape(-1), counts)
+        spread = self.found.spread
+        if call.bias is None:
+            several = call.mask is not None and call.mask.shape[1] > 1
+            return spread.all(follows) if spread and several else follows
+        bare = not bool(call.bias.any())
+        if spread.all(bare) if spread else bare:
+            return spread.all(follows) if spread else follows
         bias = call.bias[0]
         queries, keys = bias.shape[1:]
         by_distance = self.torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], 1)
         at_each = self.torch.arange(keys, device=bias.device)[None, :] + (
             queries - 1 - self.torch.arange(queries, device=bias.device)[:, None]
         )
-        if not bool((by_distance[:, at_each] == bias).all()):
+        good = follows and bool((by_distance[:, at_each] == bias).all())
+        if not (spread.all(good) if spread else good):
             return False
-        self.kept[at + "bias"] = by_distance.detach()
+        self._said(at + "bias", by_distance, counts)
         return True
+
+    def _said(self, name: str, tensor: Any, counts: Counts) -> None:
+        """Keep what a rule needs, of each head or of all alike."""
+        self.kept[name] = tensor.detach()
+        if counts and len(tensor) > 1:
+            self.parts[name] = 0, counts
 
     def _reposition(self, block: Block, call: Call) -> None:
         """Positions off or shuffled, for a bias by distance."""
@@ -145,8 +188,8 @@ class Pass:
     def _pattern(
         self, block: Block, call: Call, head: int, past: int, changes: Any, masked: bool
     ) -> Any:
-        rows = call.rows()
-        mine = [c for c in changes if c.of_head(block, head)]
+        rows, first = call.rows(), self._first(block)
+        mine = [c for c in changes if c.of_head(block, first + head)]
         if not mine and not masked:
             return rows.pattern(0, head)
         frozen = next((c for c in reversed(mine) if c.kind == "freeze"), None)
@@ -214,12 +257,12 @@ class Pass:
 
     def _head_outputs(self, block: Block, out: Any) -> Any:
         """z under changes; out is [1, query, head, d_head]."""
-        kinds = ("zero", "mean", "keep", "patch-head")
+        kinds, first = ("zero", "mean", "keep", "patch-head"), self._first(block)
         for change in self.plan.changes:
             if change.kind not in kinds:
                 continue
             for head in range(out.shape[2]):
-                if not change.of_head(block, head):
+                if not change.of_head(block, first + head):
                     continue
                 out = out.clone()
                 if change.kind == "patch-head":
@@ -230,7 +273,8 @@ class Pass:
                     out[0, :, head] = out[0, :, head].mean(0, keepdim=True)
                 else:
                     out[0, :, head] = 0
-        self.keep(place(block) + "hook_z", out)
+        counts = self.found.spread.queries[block] if self.found.spread else None
+        self.keep(place(block) + "hook_z", out, dim=1, counts=counts)
         return out
 
     # ---- the residual stream
@@ -254,7 +298,8 @@ class Pass:
         if self.graph and self.wanted.name(name) and not new.requires_grad:
             new = new.detach().requires_grad_()
         self.keep(name, new)
-        return None if new is stream else new / scale
+        traced = self.graph and self.wanted.name(name)  # what is kept is what the model reads on
+        return new / scale if traced or new is not stream else None
 
     def _acts(self, change: Change, block: Block, hook: str) -> bool:
         if change.kind == "noise":
@@ -281,7 +326,8 @@ class Pass:
 
     def _hook(self, module: Any, side: str, named: list[tuple[str, Point]], thread: int) -> Any:
         def new(tensor: Any) -> Any:
-            self.check()
+            if not self.found.spread:  # several processes stop together, at an attention
+                self.check()
             call = self._calls[module, side]
             self._calls[module, side] += 1
             for name, point in named:
@@ -317,41 +363,12 @@ class Pass:
                 change = self.plan.positions(stack)
                 if change is not None:
                     for module in held:
-                        yield module.register_forward_hook(_repositioned(change, thread))
+                        yield module.register_forward_hook(repositioned(change, thread))
 
 
 def _same(mask: Any) -> Any:
     """Tell a mask that several layers share, while it is held."""
     return None if mask is None else (mask.data_ptr(), tuple(mask.shape))
-
-
-def with_first(output: Any, tensor: Any) -> Any:
-    """Return a module's output with other hidden states."""
-    if isinstance(output, (tuple, list)):
-        return type(output)([with_first(output[0], tensor), *output[1:]])
-    if hasattr(output, "last_hidden_state"):
-        output.last_hidden_state = tensor
-        return output
-    return tensor
-
-
-def _repositioned(change: Change, thread: int) -> Any:
-    """A hook on what knows positions: a table's rows, or cosines and sines."""
-
-    def moved(tensor: Any, off: Any) -> Any:
-        if change.value < 0:
-            return off
-        return tensor[..., shuffled(int(change.value), tensor.shape[-2]), :]
-
-    def hook(_: Any, __: Any, output: Any) -> Any:
-        if threading.get_ident() != thread:
-            return None
-        if isinstance(output, tuple):
-            cosine, sine = output  # the first position turns nothing
-            return moved(cosine, cosine[..., :1, :].expand_as(cosine)), moved(sine, sine * 0)
-        return moved(output, output * 0)
-
-    return hook
 
 
 def attend(

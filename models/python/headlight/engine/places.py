@@ -8,6 +8,7 @@ the next. What does not add up so is not offered, and a sentence says so."""
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..recorder import Recorder
-from .changes import Block
+from .changes import Block, Change
+from .masks import shuffled
+from .ranks import full
+from .spread import Spread
 
 LEARNED = re.compile(r"(^|\.)(wpe|position_embeddings?|embed_positions?|pos_emb\w*)$")
 
@@ -57,6 +61,7 @@ class Found:
     attention: dict[Block, Any] = field(default_factory=dict)  # modules
     width: int | None = None  # d_model
     embedding_scale: float | None = None
+    spread: Spread | None = None  # of a model that several processes hold
 
 
 def first_tensor(value: Any) -> Any:
@@ -74,6 +79,35 @@ def read_tensor(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     if arguments and hasattr(arguments[0], "detach"):
         return arguments[0]
     return named.get("hidden_states")
+
+
+def with_first(output: Any, tensor: Any) -> Any:
+    """Return a module's output with other hidden states."""
+    if isinstance(output, (tuple, list)):
+        return type(output)([with_first(output[0], tensor), *output[1:]])
+    if hasattr(output, "last_hidden_state"):
+        output.last_hidden_state = tensor
+        return output
+    return tensor
+
+
+def repositioned(change: Change, thread: int) -> Any:
+    """A hook on what knows positions: a table's rows, or cosines and sines."""
+
+    def moved(tensor: Any, off: Any) -> Any:
+        if change.value < 0:
+            return off
+        return tensor[..., shuffled(int(change.value), tensor.shape[-2]), :]
+
+    def hook(_: Any, __: Any, output: Any) -> Any:
+        if threading.get_ident() != thread:
+            return None
+        if isinstance(output, tuple):
+            cosine, sine = output  # the first position turns nothing
+            return moved(cosine, cosine[..., :1, :].expand_as(cosine)), moved(sine, sine * 0)
+        return moved(output, output * 0)
+
+    return hook
 
 
 class Log:
@@ -298,7 +332,7 @@ class Finder:
         first = next(iter(self.found.layers.values()), None)
         if table is None or event is None or first is None:
             return
-        rows = table.detach()[ids.to(table.device)]
+        rows = full(table).detach()[ids.to(table.device)]
         for total in (first.read, event.out):
             if total is not None and total.shape[1:] == rows.shape:
                 scale = self._scale(total.reshape(rows.shape).to(rows.device), rows)

@@ -19,6 +19,10 @@ class Cancelled(Exception):
     """The client wants another answer."""
 
 
+class Lost(HeadlightError):
+    """Another process that holds a part of the model is gone."""
+
+
 @dataclass
 class Wanted:
     """Which tensors a pass keeps, by their names in a trace; of patterns, which heads."""

@@ -14,14 +14,17 @@ import numpy as np
 from ..arrays import described_tokens
 from ..errors import HeadlightError
 from ..trace_writer import place
+from .batches import logits_under, plans_of, position_of
 from .changes import Block
 from .fields import known
 from .lens import Lens
 from .logits import check_tokens, metric, sampled
-from .model import LiveModel, Prefix, Text, spelled_plan
+from .model import LiveModel, Text
 from .passes import Pass
 from .plans import Plan, Wanted
+from .prefixes import Prefix, spelled_plan
 from .sending import Sending, described_weights, weights_version
+from .spellings import tokenizer_file
 from .weights import head_weights
 
 MAX_TOKENS, MAX_TOP = 1 << 16, 1000
@@ -56,8 +59,11 @@ class Requests:
 
     def forget(self) -> None:
         """Forget what belongs to a client that is gone."""
-        self.live.prefix = Prefix()
+        self.live.prefixes.held = Prefix()
         self.sending.folder = None
+
+    def close(self) -> None:
+        """Nothing more is asked."""
 
     # ---- what there is
 
@@ -78,14 +84,14 @@ class Requests:
             "tensors_of_layers": sorted(live.found.points),
             "tokenizer": str(getattr(tokenizer, "name_or_path", "") or "") or None,
             "can": self._can(),
-            "weights": described_weights(live.model),
+            "weights": described_weights(live),
             "chat": described_chat(tokenizer),
         }
-        backend = getattr(tokenizer, "backend_tokenizer", None)
-        if request.get("tokenizer") == "file" and backend is not None:
-            data = np.frombuffer(backend.to_str().encode(), np.uint8)
-            return Answer(out, {"tokenizer.json": data})
-        return Answer(out)
+        with self._tokenizing:
+            file = tokenizer_file(tokenizer) if request.get("tokenizer") == "file" else None
+        if file is None:
+            return Answer(out)
+        return Answer(out, {"tokenizer.json": np.frombuffer(file.encode(), np.uint8)})
 
     def _kind(self) -> str:
         if self.live.paired:
@@ -113,7 +119,7 @@ class Requests:
     def _can(self) -> dict[str, Any]:
         live = self.live
         return {
-            "reuse": live.reuses,
+            "reuse": live.prefixes.work,
             "attention": live.attends,
             "positions": all(live.knows_positions(b[0]) for b in live.heads),
             "noise": live.found.embedding_scale is not None,
@@ -130,14 +136,15 @@ class Requests:
         return self.tokenizer
 
     def encode(self, request: Any, tensors: Any, stop: Stop) -> Answer:
-        tokenizer, text = self._tokenizer(), request.get("text")
-        if not isinstance(text, str):
-            raise HeadlightError('There is no text to encode; send it as "text".')
+        tokenizer, text, target = self._tokenizer(), request.get("text"), request.get("target")
+        if (text is None) == (target is None):
+            raise HeadlightError('Send a text to encode, or as "target" what a decoder reads.')
         offsets = bool(getattr(tokenizer, "is_fast", False))
         with self._tokenizing:
             out = tokenizer(
                 text,
                 request.get("pair"),
+                text_target=target,
                 add_special_tokens=bool(request.get("special", True)),
                 return_offsets_mapping=offsets,
             )
@@ -193,7 +200,7 @@ class Requests:
         globs = request.get("capture") or list(DEFAULT)
         logits = any(glob == "logits" for glob in globs)
         wanted = Wanted(globs, self._heads(request))
-        version, have = weights_version(self.live.model), request.get("from") or 0
+        version, have = self._version(), request.get("from") or 0
         past, running = self._reusing(text, plan, wanted, stop, logits, have, version)
         kept = {n: t for n, t in running.kept.items() if wanted.name(n) or _says(n)}
         if not any(wanted.name(name) for name in kept):
@@ -209,6 +216,9 @@ class Requests:
         }
         return Answer(told, kept)
 
+    def _version(self) -> int:
+        return self.live.first(weights_version(self.live.model))
+
     def _reusing(
         self,
         text: Text,
@@ -221,12 +231,13 @@ class Requests:
     ) -> tuple[int, Pass]:
         """A pass over the rows that the client lacks; version: of the weights that compute it."""
         live, spelled = self.live, f"{version}\n{spelled_plan(plan)}"
-        if not live.reusable(plan):
+        prefixes = live.prefixes
+        if not prefixes.keep(plan):
             return 0, live.compute(text, wanted, plan, stop, logits=logits)
-        past, cache = live.resume(text, spelled, have)
-        rest = Text({n: v[:, past:] for n, v in text.arguments.items()}, text.sides)
-        running = live.compute(rest, wanted, plan, stop, live.cached(cache), logits)
-        live.prefix = Prefix(text.ids, spelled, cache)
+        past, cache = prefixes.resume(text, spelled, have)
+        more = prefixes.cached(cache)
+        running = live.compute(text.part(past), wanted, plan, stop, more, logits)
+        prefixes.held = Prefix(text.ids, spelled, cache)
         return past, running
 
     def generate(self, request: Any, tensors: Any, stop: Stop) -> Iterator[Answer]:
@@ -243,10 +254,10 @@ class Requests:
         for step in range(min(int(request.get("tokens") or 20), MAX_TOKENS)):
             plan = self.live.plan(request, text, tensors, stop)
             have = len(text.sides[side]["ids"]) - 1
-            version = weights_version(self.live.model)
+            version = self._version()
             _, running = self._reusing(text, plan, Wanted(()), stop, True, have, version)
             p = running.kept["logits"][-1].float().log_softmax(-1)
-            chosen = sampled(torch, p, request, draw)
+            chosen = self.live.first(sampled(torch, p, request, draw))
             top = p.topk(min(int(request.get("top") or 5), MAX_TOP, len(p)))
             yield Answer(
                 {
@@ -310,6 +321,13 @@ class Requests:
             spelled[str(token)] = self._spelled([token])["labels"][0]
         return Answer({"labels": spelled}, out)
 
+    def outcomes(self, request: Any, tensors: Any, stop: Stop) -> Answer:
+        """The logits at a position under each case's changes [case, vocabulary]."""
+        text = self._text(request)
+        plans = plans_of(self.live, request, text, tensors, stop)
+        at = position_of(request, text)
+        return Answer({}, {"logits": logits_under(self.live, text, plans, at, stop)})
+
     def gradient(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         """∂ metric / ∂ each tensor that "by" names."""
         live, text = self.live, self._text(request)
@@ -330,8 +348,8 @@ class Requests:
                 f"{type(live.model).__name__} computes its logits apart from {apart[0]}, so there "
                 "is no gradient by it; ask for *hook_resid_pre."
             )
-        found = {name: running.views[name](part) for name, part in zip(kept, out)}
-        return Answer({"value": float(value)}, found)
+        found = live.gathered(running, {n: running.views[n](part) for n, part in zip(kept, out)})
+        return Answer({"value": float(value.detach())}, found)
 
     def weights(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         """W_Q, W_K, W_V [d_model, d_head] and W_O [d_head, d_model] of one head; or the names of

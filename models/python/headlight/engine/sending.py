@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from .model import LiveModel
 
 PART = 1 << 20  # bytes of a file in one answer
+SPREAD = "it is spread over processes, none of which has all of them"
 
 
-def described_weights(model: Any) -> dict[str, Any]:
+def described_weights(live: LiveModel) -> dict[str, Any]:
     """Return how many bytes the weights take, or why they are not sent."""
-    why = refusal(model)
-    if why:
+    if why := SPREAD if live.ranks else refusal(live.model):
         return {"refused": why}
-    held = sum(weight.nbytes for weight in model.parameters())
-    return {"bytes": held, "version": weights_version(model)}
+    held = sum(weight.nbytes for weight in live.model.parameters())
+    return {"bytes": held, "version": weights_version(live.model)}
 
 
 def weights_version(model: Any) -> int:
@@ -42,6 +42,11 @@ class Sending:
 
     def files(self) -> dict[str, Any]:
         """Save the model, unless these weights are saved; return its files' names and sizes."""
+        if self.live.ranks:
+            raise HeadlightError(
+                f"The files of this model's weights are not sent, because {SPREAD}; ask for those "
+                "of a head."
+            )
         with self._saving:
             version, held = weights_version(self.live.model), None
             while held is None or version != weights_version(

@@ -9,19 +9,21 @@ import re
 import stat
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..errors import HeadlightError
 from .addresses import Listener
 from .frames import CLIENT, SHARED, BadFrame, Closed, Frame, Wire
-from .plans import Cancelled
+from .plans import Cancelled, Lost
 
 PROTOCOL = 1
 HELLO_SECONDS = 10.0
 MAX_STRANGERS = 16
 MAX_WAITING = 64
-VERBS = "describe encode decode chat run generate lens gradient weights".split()
+LEAVING = 0.5  # seconds that a client which has just ended may still hold the seat
+VERBS = "describe encode decode chat run outcomes generate lens gradient weights".split()
 
 
 class Answers(Protocol):
@@ -32,6 +34,7 @@ class Answers(Protocol):
 
     def answer(self, verb: str, request: Any, tensors: Any, stop: Any) -> Iterator[Any]: ...
     def forget(self) -> None: ...
+    def close(self) -> None: ...
 
 
 @dataclass
@@ -54,12 +57,14 @@ class Server:
 
     def __init__(self, answers: Answers, listener: Listener, about: Mapping[str, Any]):
         self.answers, self.listener, self.about = answers, listener, dict(about)
+        self.address, self.token = listener.address, listener.token
         self._seat = threading.Lock()
         self._jobs: queue.Queue[Job | None] = queue.Queue()
         self._open: list[Job] = []  # waiting or running
         self._wires: set[Wire] = set()
         self._lock = threading.Lock()
         self.closed = threading.Event()
+        self.lost = ""  # why it can answer nothing more
         self._threads = [
             threading.Thread(target=target, name=f"headlight {name}", daemon=True)
             for name, target in (("accept", self._accept), ("compute", self._compute))
@@ -120,7 +125,7 @@ class Server:
         """Read hello; return whether the client may go on."""
         hello = wire.receive().header
         problem = self._stranger(hello)
-        if problem is None and not self._seat.acquire(blocking=False):
+        if problem is None and not self._seat.acquire(timeout=LEAVING):
             problem = (
                 "busy",
                 "Another window is connected to this server; close it, or start another server.",
@@ -203,12 +208,19 @@ class Server:
         client: Wire | None = None
         while (job := self._jobs.get()) is not None:
             if job.wire is not client:
-                self.answers.forget()
+                self._forget()
                 client = job.wire
             self._answer(job)
             with self._lock:
                 self._open.remove(job)
-        self.answers.forget()
+        self._forget()
+        self.answers.close()
+
+    def _forget(self) -> None:
+        try:
+            self.answers.forget()
+        except Lost as problem:
+            self.lost = str(problem)
 
     def _answer(self, job: Job) -> None:
         """Send one answer or several; whatever goes wrong is a sentence."""
@@ -216,14 +228,19 @@ class Server:
         try:
             if stop():
                 raise Cancelled
-            for part in self.answers.answer(job.verb, job.frame.header, job.frame.tensors, stop):
-                if stop():
-                    raise Cancelled
-                job.wire.send({"id": job.id, **part.header}, part.tensors)
+            given = job.verb, job.frame.header, job.frame.tensors, stop
+            with closing(self.answers.answer(*given)) as parts:
+                for part in parts:
+                    if stop():
+                        raise Cancelled
+                    job.wire.send({"id": job.id, **part.header}, part.tensors)
         except Closed:
             job.stopped.set()
         except Cancelled:
             self._tell(job.wire, {"id": job.id, "error": "Cancelled.", "code": "cancelled"})
+        except Lost as problem:
+            self._tell(job.wire, {"id": job.id, "error": str(problem), "code": "model"})
+            self.lost = str(problem)
         except HeadlightError as problem:
             self._tell(job.wire, {"id": job.id, "error": str(problem), "code": "request"})
         except Exception as problem:  # a model may raise anything

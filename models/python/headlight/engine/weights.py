@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import HeadlightError
 from .changes import Block
+from .ranks import full
 
 if TYPE_CHECKING:
     from .model import LiveModel
@@ -27,14 +28,14 @@ def head_weights(live: LiveModel, block: Block, head: int) -> dict[str, Any]:
     kv = head // (heads // kv_heads)
     children = dict(attention.named_children()) if attention is not None else {}
     if fused := next((children[n] for n in FUSED if n in children), None):
-        weight = fused.weight.detach()  # [d_model, 3 · d_model]
-        thirds, biases = weight.chunk(3, 1), fused.bias.detach().chunk(3)
+        weight = full(fused.weight).detach()  # [d_model, 3 · d_model]
+        thirds, biases = weight.chunk(3, 1), full(fused.bias).detach().chunk(3)
     else:
         three = [_child(children, name) for name in ("W_Q", "W_K", "W_V")]
         if any(part is None or getattr(part, "weight", None) is None for part in three):
             raise _unknown(live)
-        thirds = [part.weight.detach().T for part in three]
-        biases = [None if part.bias is None else part.bias.detach() for part in three]
+        thirds = [full(part.weight).detach().T for part in three]
+        biases = [None if part.bias is None else full(part.bias).detach() for part in three]
     out: dict[str, Any] = {}
     for name, whole, bias, of, number in zip(
         "QKV", thirds, biases, (heads, kv_heads, kv_heads), (head, kv, kv)
@@ -58,7 +59,7 @@ def _output(live: LiveModel, block: Block, children: dict[str, Any], heads: int,
     module = _child(children, "W_O") or _beside(live, block)
     if module is None or getattr(module, "weight", None) is None:
         raise _unknown(live)
-    weight = module.weight.detach()
+    weight = full(module.weight).detach()
     rows = weight if type(module).__name__ == "Conv1D" else weight.T
     width = rows.shape[0] // heads
     return rows[head * width : (head + 1) * width]
