@@ -50,7 +50,7 @@ def options_may_stand_in_a_file():
     """Whatever they hold: a text beyond what the system hands to a program, @, quotes, lines."""
     options = FOLDER / "options.json"
     long = "The cat sat on the mat. " * 20_000
-    for text in (long, "@home", "two\nlines, \"quoted\""):
+    for text in (long, "@home", 'two\nlines, "quoted"'):
         options.write_text(json.dumps(["--text", text, "-o", "listed.csv"]))
         (FOLDER / "whole.txt").write_text(text)
         run("render", f"@{options}", "--view", "head", "--quiet")

@@ -31,12 +31,23 @@ def exported(package):
 
 
 def definitions(package):
-    """Functions and classes of all files, by name; those of __init__ come first."""
-    found = {}
+    """Functions and classes of all files, by name; those of __init__, and where it imports them
+    from, come first."""
+    found, first = {}, package / "__init__.py"
     kinds = (ast.FunctionDef, ast.ClassDef)
-    for file in [package / "__init__.py", *sorted(package.rglob("*.py"))]:
+    origins = {
+        (name.name, package.joinpath(*node.module.split(".")))
+        for node in ast.parse(first.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.level
+        for name in node.names
+    }
+    named = {name for name, _ in origins}
+    for file in [first, *sorted(package.rglob("*.py"))]:
+        of_file = {file.with_suffix(""), file.parent}
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, kinds):
+            if isinstance(node, kinds) and (
+                node.name not in named or {(node.name, path) for path in of_file} & origins
+            ):
                 node.file = file
                 found.setdefault(node.name, node)
     return found

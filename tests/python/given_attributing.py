@@ -48,6 +48,55 @@ def a_function_is_attributed_as_the_same_in_words():
     close(run.attribute(metric=own).scores, headlight.attribute("stories", text=TEXT).scores)
 
 
+OTHER = "Tom saw a big dog. Tom saw a"
+CHANGES = (
+    {"mask": "window:3"},
+    {"ablate": ["1.2", "0.3:mean"], "temperature_attn": 0.5},
+    {"change": ["mask:5>3@1.2", "score:6>2@2.1=3", "skip-mlp:1"]},
+    {"change": [f"patch-resid:3@2={OTHER}", f"freeze:1.2={OTHER}", "noise:3-4=7"]},
+    {"change": ["positions:shuffle:3"]},
+    {"temperature_attn": 0},
+)
+METHODS = ("leave-out", "gradient", "input-x-gradient", "integrated-gradients", "relevance")
+
+
+def changes_act_where_a_function_is_attributed():
+    """As they do in the program; where tokens are named by number, none is left out."""
+    model, tokenizer = in_memory()
+    token = first_probable()
+    own, words = lambda logits: logits[-1].log_softmax(-1)[token], f"log p(#{token})"
+    for method in METHODS:
+        for changes in ({}, *CHANGES):
+            asked = {"text": TEXT, "method": method, **changes}
+            if method == "leave-out" and changes in CHANGES[3:5]:
+                ask = lambda: headlight.attribute(model, tokenizer, metric=own, **asked)
+                says("moves the tokens after it", ask)
+                continue
+            want = headlight.attribute("stories", metric=words, **asked)
+            got = headlight.attribute(model, tokenizer, metric=own, **asked)
+            close(got.scores, want.scores)
+            close(got.value, want.value)
+    changed = headlight.run(model, tokenizer, TEXT).changed("ablate:1.2")
+    want = headlight.attribute("stories", text=TEXT, metric=words, ablate="1.2").scores
+    close(changed.attribute(metric=own).scores, want)
+
+
+def relevance_adds_over_the_positions_of_a_metric():
+    """To first order a function of several is a sum over them; frozen weights change nothing."""
+    model, tokenizer = in_memory()
+    one, two = (lambda logits: logits[3, 5], lambda logits: logits[-1, 7] * 2)
+    ask = lambda metric: (
+        headlight.attribute(model, tokenizer, TEXT, method="relevance", metric=metric).scores
+    )
+    want = ask(one) + ask(two)
+    close(ask(lambda logits: one(logits) + two(logits)), want)
+    try:
+        model.requires_grad_(False)
+        close(ask(lambda logits: one(logits) + two(logits)), want)
+    finally:
+        model.requires_grad_(True)
+
+
 def gradients_are_those_by_hand():
     """Of embeddings with positions (GPT-2), and without (Llama, whose heads share keys)."""
     import torch
@@ -82,8 +131,6 @@ def what_no_function_takes_is_said():
     says(
         "no gradient", lambda: ask(method="gradient", metric=lambda logits: logits.argmax().float())
     )
-    run = headlight.run(model, tokenizer, TEXT).changed(ablate="1.2")
-    says("without changes", lambda: run.attribute(metric=one))
 
 
 def a_model_that_reads_both_ways_is_not_left_out():

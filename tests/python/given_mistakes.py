@@ -219,32 +219,6 @@ def other_formats_are_no_traces():
         assert headlight.trace("stories", "a", path=Path(folder) / "llama-3.1").path.exists()
 
 
-def long_texts_are_read_whole():
-    """Longer than what the system hands to a program; of several lines too."""
-    long = "The cat sat on the mat.\n" * 9000
-    assert len(long) > 1 << 17
-    short = long[:3000]
-    assert headlight.trace("stories", long).tokens == headlight.trace("stories", short).tokens
-    assert (
-        headlight.figure("stories", text=long, head=(1, 1)).png
-        == headlight.figure("stories", text=short, head=(1, 1)).png
-    )
-    assert np.array_equal(
-        headlight.heads("stories", text=long)["entropy"],
-        headlight.heads("stories", text=short)["entropy"],
-    )
-    both = lambda text: headlight.compare("stories", text="a", text_b=text, ablate="1.2").distance
-    assert np.array_equal(both(long), both(short))
-    both = lambda text: headlight.compare("stories", text=text, text_b="a " + text).distance
-    assert np.array_equal(both(long), both(short))
-    patched = lambda text: headlight.patch(
-        "stories", clean=text, corrupted=text.replace("cat", "dog", 1), what="heads"
-    )
-    assert np.array_equal(patched(long).values, patched(short).values)
-    assert "128 KiB" in sentence_of(lambda: headlight.trace("translator", text="a", target=long))
-    assert "64 KiB" in sentence_of(lambda: headlight.show("stories", text=long, block=False))
-
-
 def a_dossier_is_saved_and_drawn_without_its_model():
     found = headlight.corpus(
         ["The cat sat on the mat.", "Lily had a red ball."], model="stories", strongest=2

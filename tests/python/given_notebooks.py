@@ -56,6 +56,13 @@ def only_what_is_asked_for_is_drawn():
     assert set(bundle(figure, exclude=["image/png"])) == {"text/plain", "text/html"}
 
 
+def exact_weights_are_of_the_page_alone():
+    """A figure with exact=True is drawn as any other, and its page has floats."""
+    figure = headlight.figure("stories", text="Lily had a red ball", head=(1, 2), exact=True)
+    plain = headlight.figure("stories", text="Lily had a red ball", head=(1, 2))
+    assert figure.png == plain.png and '"f32"' in figure.html and '"f32"' not in plain.html
+
+
 def a_figure_with_a_look_is_shown_as_its_picture():
     for look in ({"width_mm": 85}, {"colormap": "viridis"}, {"figsize": (3, 2)}, {"format": "png"}):
         shown = bundle(headlight.figure("stories", text=TEXT, head=(1, 2), **look))

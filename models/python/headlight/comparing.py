@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .errors import HeadlightError
-from .option_table import CompareOptions, TraceOptions
+from .option_table import CompareOptions
 from .program import spelled
-from .recorded import CHANGES, PATTERNS, READ
+from .recorded import PATTERNS
 from .results import drawn
 from .signatures import takes
-from .sources import Source, ids_read, is_long, named_text, open_source, reads_text
+from .sources import Source, ids_read, named_text, open_source, reads_text
 from .tables import Comparison
-from .temporary import remove, temporary_path
 from .trace_file import Trace
 
 if TYPE_CHECKING:
@@ -67,8 +64,6 @@ def compare(
     if model_b is None and text_b is None and a.weights is not None and options:
         a = a.with_weights()
     if a.trace is None and (model_b is None or isinstance(model_b, (str, os.PathLike))):
-        if text_b is not None and is_long(text_b):
-            return _beside(a, model if model_b is None else model_b, text_b, options)
         named = {
             "text_b": text_b,
             "model_b": None if model_b is None else os.fspath(model_b),
@@ -100,8 +95,7 @@ def compare(
         )
     if isinstance(model_b, (str, os.PathLike)) and not str(model_b).endswith(".safetensors"):
         b = open_source(model_b, None, text_b, {})
-        both = replace(a, given=b.given)
-        return Comparison(both.run("compare", [*b.arguments, *spelled(options), "--json"]))
+        return Comparison(a.run("compare", [*b.arguments, *spelled(options), "--json"]))
     read = text if text_b is None and reads_text(model_b) else text_b
     b = _other(
         model_b if model_b is not None else model,
@@ -116,21 +110,6 @@ def compare(
             [*spelled({"trace_b": b.trace.path if b.trace else None, **options}), "--json"],
         )
     )
-
-
-def _beside(a: Source, model: Any, text: str, options: Mapping[str, Any]) -> Comparison:
-    """Compare with a text that is too long for an argument: as a trace, with the changes, which
-    are those of the second run."""
-    of_text = (*READ, "chat", "image", "text_file", "token_types")
-    of_run = [n for n in TraceOptions.__annotations__ if n in options and n not in of_text]
-    b = open_source(model, None, text, {})
-    target = temporary_path()
-    try:
-        b.run("trace", [*spelled({name: options[name] for name in of_run}), "-o", str(target)])
-        left = {n: v for n, v in options.items() if n not in (*CHANGES, "adapter")}
-        return Comparison(a.run("compare", [*spelled({"trace_b": target, **left}), "--json"]))
-    finally:
-        remove(target)
 
 
 def _other(model: Any, tokenizer: Any, text: Any, given: dict[str, Any], by_itself: bool) -> Source:

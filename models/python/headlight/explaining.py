@@ -17,7 +17,7 @@ from .program import run, spelled
 from .results import drawn
 from .saved_models import saved_folder
 from .signatures import takes
-from .sources import Source, ids_read, is_long, named_text, open_source, reads_text
+from .sources import Source, named_text, open_source, reads_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -63,8 +63,9 @@ def attribute(
         "log p ball" or "ball - car"; by default the log-probability of the most probable next
         token. Of a model in memory also a function that takes the logits, a tensor float32
         [position, vocabulary], and returns one number: lambda logits: logits[-1, 5] - logits[-1,
-        7]. The model's own passes compute then, by "leave-out" (count positions from the end,
-        which leaving out moves), "gradient", "input-x-gradient" or "integrated-gradients".
+        7]. The model's own passes compute then, with changes too, by "leave-out" (count positions
+        from the end, which leaving out moves), "gradient", "input-x-gradient",
+        "integrated-gradients" or "relevance".
     **options
         Further options of the program.
 
@@ -176,8 +177,8 @@ def patch(
     named = ".".join(head_parts(head)) if head is not None else None
     given = {
         "model": None if model is None else os.fspath(model),
-        **_passed("clean", clean, model),
-        **_passed("corrupted", corrupted, model),
+        "clean": clean,
+        "corrupted": corrupted,
         "what": what,
         "head": named,
         "metric": metric,
@@ -189,14 +190,6 @@ def patch(
     shown = {"text_b": clean, "what": "head" if head is not None else what, "metric": metric}
     source = Source(spelled({"model": given["model"], "text": corrupted}), held=model)
     return drawn(found, source, "patch", {**shown, **options})
-
-
-def _passed(name: str, text: str | None, model: Any) -> dict[str, Any]:
-    """A text as an option; one that is too long for an argument by the ids that the model reads
-    of it."""
-    if text is None or not is_long(text):
-        return {name: text}
-    return {f"{name}_ids": ids_read(open_source(model, None, text, {}))}
 
 
 def _by_own_passes(pair: Pair, what: Any, head: Any, path: Any) -> PatchMap:

@@ -140,6 +140,8 @@ class Figure:
         options, head = dict(self._options), head_options(self._head)
         if format != "png":
             options.pop("dpi", None)
+        if format != "html":
+            options.pop("exact", None)
         if format in NUMBERS:
             unheard = {
                 *OF_FIGURES,

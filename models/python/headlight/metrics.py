@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .engine.logits import metric as of_ids
@@ -74,6 +74,15 @@ def scalar(metric: Metric, logits: Any) -> Any:
             f"lambda logits: logits[-1, 5] - logits[-1, 7]; this one returned {_shown(value)}."
         )
     return value
+
+
+def check_differentiable(values: Sequence[Any]) -> None:
+    """Refuse numbers that no graph hangs on."""
+    if not all(getattr(value, "requires_grad", False) for value in values):
+        raise HeadlightError(
+            "The metric has no gradient by the logits, as argmax and numbers of NumPy have none; "
+            'compute it of the tensor, or choose method="leave-out".'
+        )
 
 
 def _shown(value: Any) -> str:

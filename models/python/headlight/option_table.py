@@ -16,9 +16,9 @@ NUMBERS = tuple(
 )
 SWITCHES = tuple(
     """
-    all_heads as_lines axis_titles check_frames color_bar composition drop_sink each estimate graph
-    grid_lines hard hints ids_out join_words labels list methods numbered one_text report_texts
-    sink_apart strengths sums transparent values
+    all_heads as_lines axis_titles check_frames color_bar composition drop_sink each estimate exact
+    graph grid_lines hard hints ids_out join_words labels list methods numbered one_text
+    report_texts sink_apart strengths sums transparent values
 """.split()
 )
 # Switches that the command line spells --no-…
@@ -51,7 +51,7 @@ OF_WORDS = tuple(
 OF_FIGURES = tuple(
     """
     as_lines axis_titles caption chat_template chat_thinking color_bar colormap columns contrast
-    corpus_show dpi font_pt graph grid_lines hard height_mm height_px labels marks methods
+    corpus_show dpi font font_pt graph grid_lines hard height_mm height_px labels marks methods
     only_heads panel queries scale share sink_apart size strongest title transparent turn_labels
     values width_mm width_px
 """.split()
@@ -91,6 +91,8 @@ class FigureOptions(Recorded, total=False):
     dpi: float
     drop_sink: bool
     engine: str
+    exact: bool
+    font: str
     font_pt: float
     generate: int
     graph: bool
@@ -198,6 +200,7 @@ DEFAULTS[FigureOptions] = {
     "corpus_show": "heads",
     "delay": 700.0,
     "drop_sink": False,
+    "exact": False,
     "graph": False,
     "grid_lines": False,
     "hard": False,
@@ -258,6 +261,8 @@ class ShowOptions(Recorded, total=False):
     dpi: float
     drop_sink: bool
     engine: str
+    exact: bool
+    font: str
     font_pt: float
     format: Literal["png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors", "html"]
     frames: int
@@ -379,6 +384,7 @@ DEFAULTS[ShowOptions] = {
     "corpus_show": "heads",
     "delay": 700.0,
     "drop_sink": False,
+    "exact": False,
     "graph": False,
     "grid_lines": False,
     "hard": False,
@@ -684,6 +690,7 @@ class GenerateOptions(Recorded, total=False):
     beams: int
     change: Texts
     chat: FilePath
+    engine: str
     ids: Ids
     image: FilePath
     length_penalty: float
@@ -737,6 +744,8 @@ class LearnOptions(Recorded, total=False):
     chat: FilePath
     colormap: Literal["beam", "viridis", "magma", "cividis", "gray"]
     dpi: float
+    exact: bool
+    font: str
     font_pt: float
     ids: Ids
     image: FilePath
@@ -757,7 +766,7 @@ class LearnOptions(Recorded, total=False):
     width_px: float
 
 
-DEFAULTS[LearnOptions] = {"mask": "own", "transparent": False}
+DEFAULTS[LearnOptions] = {"exact": False, "mask": "own", "transparent": False}
 
 
 class PatchOptions(TypedDict, total=False):
@@ -766,6 +775,7 @@ class PatchOptions(TypedDict, total=False):
     adapter: FilePath
     clean_ids: Ids
     corrupted_ids: Ids
+    engine: str
     estimate: bool
     noise: float | str
     target: str

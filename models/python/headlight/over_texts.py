@@ -18,6 +18,7 @@ from .head_names import spelled_head
 from .option_table import FigureOptions
 from .optional import optional
 from .program import run
+from .signatures import takes
 from .sources import Source
 from .tables import HeadTable
 from .temporary import remove, temporary_path
@@ -153,7 +154,7 @@ class Corpus(HeadTable):
 
     def __init__(self, said: dict[str, Any]):
         super().__init__([_row(head) for head in said["heads"]])
-        self.said = said
+        self.said: dict[str, Any] = said
         self.model: str = said["model"]
         self.texts: int = said["texts"]
         self.tokens: int = said["tokens"]
@@ -198,7 +199,10 @@ class Corpus(HeadTable):
             ]
         )
 
-    def figure(self, head: Any = None, **options: Unpack[FigureOptions]) -> Figure:
+    @takes(FigureOptions)
+    def figure(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, head: Any = None, **options: Unpack[FigureOptions]
+    ) -> Figure:
         """The sheet of one head, (1, 2) or "1.2", the first by itself. Options are those of
         headlight.figure(view="corpus")."""
         kept = self.save(temporary_path().with_suffix(".json"))

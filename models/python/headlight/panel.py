@@ -142,7 +142,7 @@ def panel(
     colormap : str
         Of values without signs; values of both signs have the program's own.
     font : str
-        The name of a font, which the program's own views do not take.
+        The name of a font, as `font=` of a figure.
     size_pt : float
         Of titles; labels are smaller.
     columns : int

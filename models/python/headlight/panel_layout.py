@@ -91,7 +91,7 @@ class Layout:
             if cell is None or cell.svg or (shared and column != self._first(row)):
                 continue
             names = self._names(cell.rows, len(cell.values))
-            room = max([room, *(width_of(name, self._size(cell.rows)) + 3 for name in names)])
+            room = max([room, *(width_of(name, self._size(cell.rows)) + 4 for name in names)])
         return room
 
     def _first(self, row: Sequence[Cell | None]) -> int:
@@ -201,14 +201,13 @@ class Layout:
         self, cell: Cell, at: int, column: int, x: float, top: float, last: bool
     ) -> None:
         row, high = self.grid[at], self._height(cell)
-        bottom = top + max(map(self._height, row)) if self.columns_shared else top + high
         if column == self._first(row) or not self.rows_shared[at]:
             self._label_rows(cell, x, top, high)
             left = x - self.left[column] - 0.5 * self.small
             self._title(left, top + high / 2, cell.axes[0], -90)
         if self._labeled(last):
-            self._label_columns(cell, x, bottom)
-            y = bottom + self._label_room([cell]) + 0.9 * self.small
+            self._label_columns(cell, x, top + high)
+            y = top + high + self._label_room([cell]) + 0.9 * self.small
             self._title(x + self.cell / 2, y, cell.axes[1], 0)
 
     def _title(self, x: float, y: float, said: str, turn: float) -> None:

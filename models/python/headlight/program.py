@@ -3,7 +3,7 @@ asked."""
 
 from __future__ import annotations
 
-import errno
+import json
 import logging
 import os
 import shutil
@@ -18,6 +18,7 @@ from pathlib import Path
 from .errors import HeadlightError, ProgramDied
 from .head_names import head_parts as head_parts
 from .optional import shown_bar
+from .temporary import remove, temporary_path
 from .watching import watched
 from .wording import in_python
 from .wording import spelled as spelled
@@ -26,6 +27,8 @@ INSIDE = Path(__file__).parent / "bin" / "headlight"
 # In the wheel that models/python/distribute.py makes, as are.
 FONTS = Path(__file__).parent / "share/headlight/fonts/fonts.conf"
 SPARE = Path(__file__).parent / "spare"  # the libraries of X11, for servers that have none
+
+LONG = 1 << 16  # bytes of arguments; Linux hands a program 128 KiB in one
 
 LOG = logging.getLogger("headlight")
 _limit: ContextVar[float | None] = ContextVar("limit", default=None)  # seconds
@@ -117,17 +120,8 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
     try:
         program = find_program()
         LOG.debug("%s", arguments)
-        command, bar = [str(program), *arguments], shown_bar()
-        if bar is not None:
-            done = watched(command, environment(program), given, _limit.get(), bar)
-        else:
-            done = subprocess.run(
-                command,
-                env=environment(program),
-                input=given,
-                capture_output=True,
-                timeout=_limit.get(),
-            )
+        with _handed(arguments) as handed:
+            done = _ended(program, [str(program), *handed], given)
     except subprocess.TimeoutExpired:
         raise HeadlightError(
             f"headlight {arguments[0]} took longer than the {_limit.get():g} seconds of "
@@ -140,12 +134,38 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
     return done.stdout
 
 
+def _ended(program: Path, command: list[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
+    """The program after its run."""
+    if (bar := shown_bar()) is not None:
+        return watched(command, environment(program), given, _limit.get(), bar)
+    return subprocess.run(
+        command, env=environment(program), input=given, capture_output=True, timeout=_limit.get()
+    )
+
+
+def are_long(arguments: Sequence[str]) -> bool:
+    """Whether they may be more than the system hands to a program."""
+    return sum(len(os.fsencode(one)) + 1 for one in arguments) > LONG
+
+
+@contextmanager
+def _handed(arguments: Sequence[str]) -> Iterator[list[str]]:
+    """The arguments; where they are long, the verb and a file that lists the others."""
+    verb, *options = arguments
+    if not are_long(options):
+        yield [verb, *options]
+        return
+    listed = temporary_path().with_name("arguments.json")
+    try:
+        with open(os.open(listed, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            said = json.dumps(options, ensure_ascii=False)
+            file.write(os.fsencode(said).decode(errors="replace").encode())
+        yield [verb, f"@{listed}"]
+    finally:
+        remove(listed)
+
+
 def cannot_start(problem: OSError) -> HeadlightError:
-    if problem.errno == errno.E2BIG:
-        return HeadlightError(
-            "A text among the options is longer than the system hands to a program (128 KiB); "
-            "shorten it, or give it as the text itself, which may be longer."
-        )
     return HeadlightError(f"The program headlight cannot be started: {problem.strerror}.")
 
 

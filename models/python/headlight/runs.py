@@ -48,10 +48,12 @@ class Head:
 
     def __init__(self, run: Run, named: Any):
         parts = head_parts(named)
-        self.run, self.name = run, ".".join(parts)
-        self.kind = parts[0] if len(parts) == 3 else ""
+        self.run: Run = run
+        self.name: str = ".".join(parts)
+        self.kind: str = parts[0] if len(parts) == 3 else ""
         try:
-            self.layer, self.head = int(parts[-2]), int(parts[-1])
+            self.layer: int = int(parts[-2])
+            self.head: int = int(parts[-1])
         except ValueError:
             raise HeadlightError(f'"{self.name}" names no head; give (1, 2) or "1.2".') from None
 
@@ -88,7 +90,7 @@ class Run:
         self._more: dict[str, Mapping[str, np.ndarray]] = {}
         self._live: ChangedModel | None = None
         try:
-            self.source = self._opened()
+            self.source: Source = self._opened()
             self.trace: Trace = self.source.trace or self._recorded(self.source)
         except HeadlightError as problem:
             self.trace = self._computed_live(problem)
@@ -224,12 +226,8 @@ class Run:
         if not callable(metric):
             return attribute(self.source, method=method, metric=metric, **options)
         tokenizer, text, inputs = self._asked
-        if self._changes:
-            raise HeadlightError(
-                "A metric that is a function is explained of a run without changes; give it in "
-                'words, "ball - car", or leave the changes out.'
-            )
-        given: dict[str, Any] = {"method": method, "metric": metric, **inputs, **options}
+        given: dict[str, Any] = {**inputs, **self._changes, **options}
+        given |= {"method": method, "metric": metric}
         return attribute(self._model, tokenizer, text, **given)
 
     @takes(PatchOptions)

@@ -25,6 +25,7 @@ from .option_kinds import whole
 from .over_texts import add_part, settle
 from .program import run
 
+NO_TEXT = "There is no text in the corpus; give some that are not empty."
 TRIES = 4  # of a share whose worker is lost
 # Errors that say that a share is not computed any more.
 LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, ProgramDied)
@@ -161,7 +162,7 @@ class Workers:
     threads: int | None = 1  # of the program, for each share; None: all
     owned: list[Executor] = field(default_factory=list)
 
-    def submit(self, *task: Any) -> tuple[Executor, Future[dict[str, Any]]]:
+    def submit(self, *task: Any) -> tuple[Executor, Future[Any]]:
         try:
             return self.executor, self.executor.submit(*task)
         except BrokenExecutor:
@@ -231,15 +232,29 @@ def over_all(
     client: Any,
     strongest: int,
 ) -> dict[str, Any]:
-    """Compute every share once, and again where its worker is lost, and add them up as they come.
-    arguments(threads): the program's."""
-    workers = workers_of(client)
-    spelled = arguments(workers.threads)
-    running: dict[Future[dict[str, Any]], tuple[Executor, Share]] = {}
+    """Compute every share, and add them up as they come. arguments(threads): the program's."""
     whole: dict[str, Any] | None = None
+    task = lambda share, threads: (compute, share.first, share.texts, arguments(threads), heads)
+    for part in outcomes(shares, task, client):
+        if whole is None:
+            whole = part
+        else:
+            add_part(whole, part, strongest)
+    if whole is None:
+        raise HeadlightError(NO_TEXT)
+    return settle(whole)
+
+
+def outcomes(
+    shares: Iterator[Share], task: Callable[[Share, int | None], tuple[Any, ...]], client: Any
+) -> Iterator[Any]:
+    """What is computed of every share, as it comes; of one whose worker is lost, again.
+    task(share, threads): a function and what it takes."""
+    workers = workers_of(client)
+    running: dict[Future[Any], tuple[Executor, Share]] = {}
 
     def begin(share: Share) -> None:
-        executor, future = workers.submit(compute, share.first, share.texts, spelled, heads)
+        executor, future = workers.submit(*task(share, workers.threads))
         running[future] = executor, share
 
     try:
@@ -256,20 +271,15 @@ def over_all(
                 if part is None:
                     workers.replace(executor)
                     begin(share)
-                elif whole is None:
-                    whole = part
                 else:
-                    add_part(whole, part, strongest)
+                    yield part
     finally:
         for future in running:
             future.cancel()
         workers.close()
-    if whole is None:
-        raise HeadlightError("There is no text in the corpus; give some that are not empty.")
-    return settle(whole)
 
 
-def _outcome(future: Future[dict[str, Any]], share: Share) -> dict[str, Any] | None:
+def _outcome(future: Future[Any], share: Share) -> Any:
     """None where the share has to be computed again."""
     try:
         return future.result()

@@ -20,9 +20,6 @@ from .temporary import remove, temporary_path
 from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
-# Bytes of a text that the system surely hands to a program; longer ones go through its standard
-# input.
-ARGUMENT = 1 << 16
 OTHER_FORMATS = tuple(
     (
         ".h5 .hdf5 .zarr .npz .npy .csv .tsv .json .parquet .pt .pth .bin .gguf .png .svg .pdf "
@@ -39,7 +36,6 @@ class Source:
 
     arguments: list[str]
     trace: Trace | None = None
-    given: bytes = b""  # the program's standard input
     weights: Callable[[], Source] | None = None  # the same of a model that was in memory, saved
     held: Any = None  # what has to live as long
 
@@ -56,9 +52,8 @@ class Source:
 
     def run(self, verb: str, arguments: Sequence[str]) -> bytes:
         """Run a command of the program on it."""
-        one_text = ["--one-text"] if verb == "render" and self.given else []
         try:
-            return run([verb, *self.arguments, *one_text, *arguments], self.given)
+            return run([verb, *self.arguments, *arguments])
         except ProgramDied:
             raise
         except HeadlightError as problem:
@@ -102,11 +97,6 @@ def open_source(
     weights = (lambda: _saved(model, tokenizer, text, given)) if recording.runs else None
     trace = _record(recording, given, path)
     return Source(["--trace", str(trace.path)], trace, weights=weights)
-
-
-def is_long(text: Any) -> bool:
-    """Whether it is a text that goes through the program's standard input."""
-    return isinstance(text, str) and len(text.encode("utf-8", "surrogateescape")) > ARGUMENT
 
 
 def ids_read(source: Source) -> list[int]:
@@ -158,9 +148,6 @@ def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
     if model is not None and is_trace(Path(model)):
         return _of_trace(Trace(model), given, text)
     named = {"model": None if model is None else os.fspath(model)}
-    if is_long(text):
-        given_text = text.encode("utf-8", "surrogateescape")
-        return Source(spelled({**named, "text_file": "-"}), given=given_text)
     named["text_file" if isinstance(text, os.PathLike) else "text"] = text
     return Source(spelled(named))
 
@@ -179,7 +166,7 @@ def _saved(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) -> S
         )
     folder = saved_folder(model, tokenizer)
     source = _of_file(folder, text, {})
-    return Source([*source.arguments, *spelled(read)], given=source.given, held=folder)
+    return Source([*source.arguments, *spelled(read)], held=folder)
 
 
 def _ids_of(inputs: Mapping[str, Any], batch: int) -> Any:

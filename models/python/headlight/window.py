@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import HeadlightError
-from .program import cannot_start, environment, failure, find_program, head_parts, spelled
+from .program import are_long, cannot_start, environment, failure, find_program, head_parts, spelled
 from .sources import Source
 
 FIRST = 0.6  # seconds within which a window that cannot open has said so
@@ -47,13 +47,13 @@ def open_window(
 ) -> Window:
     """block: whether to return only when the window is closed; by default where Python is not
     interactive."""
-    if source.given:
-        raise HeadlightError(
-            "The window is opened with a text of at most 64 KiB; give a shorter one, or open the "
-            "window and a file in it."
-        )
     named = None if head is None else ".".join(head_parts(head))
     arguments = [*source.arguments, *spelled({"view": view, "head": named, **options})]
+    if are_long(arguments):  # which it keeps to open itself again
+        raise HeadlightError(
+            "The window is opened with texts of at most 64 KiB; give shorter ones, or open the "
+            "window and a file in it."
+        )
     said = tempfile.TemporaryFile()
     try:
         program = find_program()
