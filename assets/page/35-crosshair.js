@@ -15,6 +15,12 @@ function barValue(figure, share) {
   return max * (root ? Math.sign(part) * part * part : part);
 }
 
+/** Returns how many decimals tell the numbers at a bar apart: two, more where all are small. */
+function barPlaces(figure) {
+  const { max } = scaleOf(figure);
+  return max > 0 ? Math.min(6, Math.max(2, 1 - Math.floor(Math.log10(max)))) : 2;
+}
+
 function drawBarRight(g, figure) {
   const { box: b } = figure;
   const x = b.x + b.wide + 20;
@@ -27,7 +33,7 @@ function drawBarRight(g, figure) {
   for (const tick of TICKS) {
     const y = b.y + high * (1 - tick);
     box(g, x + BAR, Math.min(y, b.y + high - 1), 4, 1, 'l2');
-    const text = fixed(barValue(figure, tick), 2, figure.block().mixing);
+    const text = fixed(barValue(figure, tick), barPlaces(figure), figure.block().mixing);
     drawText(g, text, x + BAR + 8, y, { color: 't2', mono: true });
   }
   b.bar = { x, high };
@@ -42,7 +48,7 @@ function drawBarBelow(g, figure) {
   for (let i = 0; i < wide; i++)
     box(g, b.x + i, y, Math.min(1, wide - i), 10, colors[Math.round((255 * i) / wide)]);
   frame(g, b.x, y, wide, 10, 'l2');
-  const text = (share) => (share || signed ? fixed(barValue(figure, share), 2, signed) : '0');
+  const text = (share) => (share || signed ? fixed(barValue(figure, share), barPlaces(figure), signed) : '0');
   drawText(g, text(0), b.x, y + 22, { color: 't2', mono: true });
   const middle = signed ? '0' : page.root ? '√ scale' : 'weight';
   drawText(g, middle, b.x + wide / 2, y + 22, { color: 't2', mono: true, align: 'center' });

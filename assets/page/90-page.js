@@ -233,7 +233,7 @@ async function openFirst(data) {
 
 /** Waits until the page has a size: a frame of a notebook is laid out later, or hidden. */
 async function waitForSize() {
-  while (!innerWidth || !innerHeight) await new Promise((then) => setTimeout(then, 30));
+  while (innerWidth < 100 || !innerHeight) await new Promise((then) => setTimeout(then, 30));
 }
 
 async function start() {

@@ -145,3 +145,9 @@ def a_model_that_reads_both_ways_is_not_left_out():
     )
     says("both directions", read)
     assert read(method="gradient").scores.shape == (len(IDS),)
+
+
+def a_metric_that_fails_is_named():
+    ask = lambda: headlight.attribute(*in_memory(), "The cat", metric=lambda logits: logits[999])
+    says("The metric failed", ask)
+    says("IndexError", ask)

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import warnings
 from pathlib import Path
 
 import headlight
@@ -80,3 +81,18 @@ def long_arguments_are_listed_in_a_file_of_ones_own():
     assert (mode, verb) == (b"600", b"heads")
     assert listed.decode() == '["--text", "' + LONG.replace("\n", "\\n") + '\\"é\ufffd"]'
     assert not list(Path(tempfile.gettempdir()).glob("headlight-*/arguments.json"))
+
+
+def characters_that_no_argument_holds_are_read():
+    """NUL, and half of a pair of UTF-16: as from a file."""
+    tokens = headlight.trace("stories", text="a\0b").tokens
+    assert "".join(tokens).startswith("a") and len(tokens) > 1, tokens
+    assert headlight.trace("stories", text="a\ud800b").tokens
+    assert headlight.compare("stories", text="a b", text_b="a\0b").figure
+
+
+def a_text_that_is_cut_is_said():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        headlight.heads("stories", text=LONG)
+    assert any("reads the first 256" in str(one.message) for one in said), said

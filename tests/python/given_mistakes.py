@@ -233,6 +233,16 @@ def a_dossier_is_saved_and_drawn_without_its_model():
         assert some.save(Path(folder) / "some.json").exists()
 
 
+def what_names_another_format_is_not_written():
+    """A run is a trace, whatever its file is called."""
+    run = headlight.run("stories", text="The cat sat.")
+    for name in ("x.html", "x.npz", "x.png"):
+        assert "another format" in sentence_of(lambda name=name: run.save(name))
+        assert not Path(name).exists()
+    for name in (None, 3, object()):
+        assert "name=" in sentence_of(lambda name=name: headlight.fetch(name))
+
+
 def a_workspace_opens_in_the_window():
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "ws.headlight.json"

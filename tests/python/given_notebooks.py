@@ -33,7 +33,7 @@ def every_view_of_a_model_is_a_page_beside_a_picture():
         shown = bundle(headlight.figure("stories", text=TEXT, view=view))
         assert set(shown) == {"text/plain", "text/html", "image/png"}, (view, set(shown))
         frame = shown["text/html"]
-        assert 'sandbox="allow-scripts allow-downloads"' in frame and frame.count("<") == 2, view
+        assert 'sandbox="allow-scripts allow-downloads"' in frame and frame.count("<") == 4, view
         page = html.unescape(re.search('srcdoc="([^"]*)"', frame)[1])
         assert page.startswith("<!doctype html>") and "Content-Security-Policy" in page
         assert "http://" not in page and "https://" not in page, view
@@ -44,7 +44,7 @@ def a_page_is_saved_and_is_the_one_shown():
     with tempfile.TemporaryDirectory() as folder:
         saved = figure.save(Path(folder) / "x.html").read_text(encoding="utf-8")
     assert saved == figure.html
-    assert html.escape(saved) in bundle(figure)["text/html"]
+    assert html.escape(pages.following(saved)) in bundle(figure)["text/html"]
     opened = json.loads(re.search('id="headlight">(.*?)</script>', saved, re.S)[1])
     assert (opened["view"], opened["block"], opened["head"]) == ("head", 1, 2)
 
@@ -166,7 +166,7 @@ def a_view_has_a_head_and_a_lock():
     assert headlight.view("stories", text=TEXT, view="lines").head == (0, 0)
 
 
-HOST = """<!doctype html><meta charset=utf-8><div id=el></div><script>{module}
+HOST = """<!doctype html><meta charset=utf-8><style>{css}</style><div id=el></div><script>{module}
 const held = {{page: {page}, height: 640, asked: null, shown: {{}}}}, told = {{}}, said = [];
 widget.render({{el: document.getElementById('el'), model: {{
   get: (name) => held[name], set: (name, value) => {{ held[name] = value; }},
@@ -200,7 +200,9 @@ def a_page_in_a_widget_says_and_takes_the_head_and_the_lock():
             host = Path(folder) / "host.html"
             module = script.replace("export default", "const widget =")
             written = json.dumps(page).replace("</", "<\\/")
-            host.write_text(HOST.format(module=module, page=written), encoding="utf-8")
+            host.write_text(
+                HOST.format(css=pages.CSS, module=module, page=written), encoding="utf-8"
+            )
             chromium.open(host, wait=False)
             becomes("1.2", None)
             chromium.run("ask({head: '2.3', locked: [4, 1]})")
@@ -255,3 +257,110 @@ def a_page_waits_until_its_frame_has_a_size():
             assert chromium.run("told") and not chromium.faults, chromium.faults
     finally:
         chromium.close()
+
+
+def in_chromium(body, look):
+    """What look(chromium) returns of a page with this body."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "page"))
+    import browser
+
+    if browser.PROGRAM is None:
+        return skipped("Chromium is not installed here")
+    chromium = browser.Browser(900, 900)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            host = Path(folder) / "host.html"
+            host.write_text("<!doctype html><meta charset=utf-8>" + body, encoding="utf-8")
+            chromium.open(host, wait=False)
+            return look(chromium)
+    finally:
+        chromium.close()
+
+
+def a_widget_says_nothing_of_its_page_s_beginning():
+    """Where Python had asked for another head before the page was drawn."""
+    script = Path(headlight.__file__).with_name("widget.js").read_text(encoding="utf-8")
+    page = headlight.figure("stories", text=TEXT, head=(1, 2)).html
+    module = script.replace("export default", "const widget =")
+    written = json.dumps(page).replace("</", "<\\/")
+    body = HOST.format(css=pages.CSS, module=module, page=written)
+    body = body.replace("asked: null", "asked: {head: '2.3', locked: [4, 1]}")
+
+    def look(chromium):
+        becomes(lambda: chromium.run("said.at(-1)"), '{"head":"2.3","locked":[4,1]}')
+        assert chromium.run("said.length") == 1, chromium.run("said.join()")
+
+    in_chromium(body, look)
+
+
+def becomes(ask, wanted):
+    until = time.monotonic() + 20
+    while (said := ask()) != wanted and time.monotonic() < until:
+        time.sleep(0.1)
+    assert said == wanted, (said, wanted)
+
+
+def a_page_is_as_dark_as_the_notebook():
+    """Of JupyterLab, VS Code and Colab, whatever the system prefers; and when that changes."""
+    frame = bundle(headlight.figure("stories", text=TEXT))["text/html"]
+    frame = frame.replace('sandbox="allow-scripts allow-downloads"', "")  # to look inside
+
+    def look(chromium):
+        theme = lambda: chromium.run(
+            "frames[0].document.documentElement?.dataset.ready === '' && "
+            "frames[0].document.documentElement?.dataset.theme"
+        )
+        becomes(theme, "dark")
+        chromium.run("document.body.dataset.jpThemeLight = 'true'")
+        becomes(theme, "light")
+        chromium.run("document.body.dataset.vscodeThemeKind = 'vscode-dark'")
+        becomes(theme, "dark")
+        chromium.run("document.body.dataset.vscodeThemeKind = 'vscode-light'")
+        chromium.run("document.documentElement.setAttribute('theme', 'dark')")
+        becomes(theme, "dark")
+
+    in_chromium(f'<body data-jp-theme-light="false">{frame}', look)
+
+
+def a_page_begins_in_an_output_without_room():
+    """A notebook lays a cell out later; a page that found 60 pixels had drawn nothing at all."""
+    frame = bundle(headlight.figure("stories", text=TEXT, head=(1, 2)))["text/html"]
+    frame = frame.replace('sandbox="allow-scripts allow-downloads"', "")
+    ready = "frames[0].document.documentElement?.dataset.ready"
+    look = lambda chromium: becomes(lambda: chromium.run(ready), "")
+    in_chromium(f'<div style="width: 60px; overflow: hidden">{frame}</div>', look)
+
+
+def pages_need_no_bar_to_scroll_in_a_notebook():
+    """Between JupyterLab's usual width and a short text's largest page."""
+    tall = "document.querySelector('iframe').contentDocument.documentElement.scrollHeight"
+    for view in ("head", "heads", "lines", "positions"):
+        frame = bundle(headlight.figure("stories", text=TEXT, view=view))["text/html"]
+        frame = frame.replace('sandbox="allow-scripts allow-downloads"', "")
+        high = int(re.search(r"height: (\d+)px", frame)[1])
+
+        def look(chromium):
+            ready = "frames[0].document.documentElement?.dataset.ready"
+            becomes(lambda: chromium.run(ready), "")
+            assert chromium.run(tall) <= high, (view, chromium.run(tall), high)
+
+        in_chromium(f'<div style="width: 1085px">{frame}</div>', look)
+
+
+def a_page_works_in_a_frame_of_another_origin():
+    """Colab shows an output in a frame that is sandboxed and of a domain of its own."""
+    frame = bundle(headlight.figure("stories", text=TEXT, head=(1, 2)))["text/html"]
+    relay = (
+        "<script>onmessage = ({ data }) => parent.postMessage(data, '*');</script>"
+        f'<html theme="dark"><body>{frame}'
+    )
+    outer = '<iframe sandbox="allow-scripts" style="width: 880px; height: 900px" srcdoc="{}">'
+    body = "<script>let told; onmessage = ({ data }) => { told = data.headlight; };</script>"
+
+    def look(chromium):
+        becomes(lambda: chromium.run("told && told.head"), "1.2")
+        chromium.click(160, 240)
+        becomes(lambda: chromium.run("JSON.stringify(told.locked)"), "[0,0]")
+        assert not chromium.faults, chromium.faults
+
+    in_chromium(body + outer.format(html.escape(relay)), look)

@@ -189,6 +189,28 @@ def calls_are_logged():
     assert any("heads" in line and TEXT in line for line in said), said
 
 
+def a_bar_goes_when_the_program_ends():
+    """Whose last steps may be too fast to be drawn; tqdm leaves one that stops before, in red."""
+    shown = []
+
+    class Bar:
+        def __init__(self, total, **_):
+            self.total, self.n = total, 0
+            shown.append(self)
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            assert self.n == self.total, (self.n, self.total)
+
+    from headlight.watching import watched
+
+    said = ["sh", "-c", r"printf '\r[#........] 1 of 9' >&2"]
+    watched(said, dict(os.environ), b"", None, Bar)
+    assert [bar.n for bar in shown] == [9]
+
+
 def an_array_that_is_not_there_is_captured_alone():
     run = headlight.run("stories", TEXT)
     assert run["q", 0].shape == (len(run.tokens), 8, 32)

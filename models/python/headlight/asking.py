@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import HeadlightError
 from .head_names import head_parts, spelled_head
 from .named_arrays import NamedArray
 from .option_table import CircuitsOptions, GenerateOptions, LearnOptions
@@ -243,6 +244,11 @@ def fetch(name: str, *, revision: str | None = None, gguf: str | None = None) ->
     --------
     >>> headlight.run(headlight.fetch("openai-community/gpt2"), text="The cat sat.")
     """
+    if not isinstance(name, str):
+        raise HeadlightError(
+            f"name= is a value of type {type(name).__name__}; write a model's name on the hub, "
+            '"openai-community/gpt2" for example.'
+        )
     named = spelled({"revision": revision, "gguf": gguf})
     return Path(run(["fetch", name, *named, "--quiet"]).decode().strip())
 

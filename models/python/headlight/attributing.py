@@ -113,7 +113,8 @@ class Explained:
         with torch.enable_grad():
             values = [scalar(self.metric, one) for one in logits]
             check_differentiable(values)
-            return list(map(float, values)), torch.autograd.grad(sum(values), leaf)[0].float()
+            said = [float(value.detach()) for value in values]
+            return said, torch.autograd.grad(sum(values), leaf)[0].float()
 
     def along(self, start: Any, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The metric at places from 0, the embeddings `start`, to 1, the text's, and the slope of

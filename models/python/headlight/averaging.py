@@ -97,10 +97,17 @@ def _written(prompts: Any) -> tuple[str, bytes]:
     if isinstance(prompts, Mapping):
         return "-", json.dumps(prompts).encode()
     if isinstance(prompts, Iterable):
-        return "-.jsonl", "\n".join(map(json.dumps, prompts)).encode()
+        return "-.jsonl", "\n".join(json.dumps(_pair(one)) for one in prompts).encode()
     raise HeadlightError(
         "Prompts are a template (a dictionary), a list of texts or pairs, or the path of a file."
     )
+
+
+def _pair(prompt: Any) -> Any:
+    """A prompt, or (clean, corrupted) with their names."""
+    if isinstance(prompt, (tuple, list)) and len(prompt) == 2:
+        return dict(zip(("clean", "corrupted"), prompt))
+    return prompt
 
 
 def _kept(file: str, text: bytes, metric: str | None, source: Source) -> str:

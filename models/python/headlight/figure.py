@@ -15,7 +15,7 @@ from .head_names import head_parts, placed_head
 from .named_arrays import Numbers, read_arrays
 from .option_table import NUMBERS, OF_FIGURES, FigureOptions
 from .optional import optional
-from .pages import LARGEST, framed
+from .pages import LARGEST, following, framed
 from .program import spelled
 from .signatures import takes
 from .sources import Source
@@ -285,7 +285,7 @@ class Figure:
                 stacklevel=2,
             )
             return None
-        return framed(page, self._view)
+        return framed(following(page), self._view)
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None

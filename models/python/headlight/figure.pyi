@@ -20,7 +20,7 @@ from .option_types import Pair
 from .option_types import Positions
 from .option_types import Texts
 from .optional import optional
-from .pages import LARGEST, framed
+from .pages import LARGEST, following, framed
 from .program import spelled
 from .signatures import takes
 from .sources import Source

@@ -67,7 +67,13 @@ def value_of(metric: Metric, logits: Any) -> float:
 
 def scalar(metric: Metric, logits: Any) -> Any:
     """The metric of logits, float32, as a number that a graph may hang on."""
-    value = metric(logits.float())
+    try:
+        value = metric(logits.float())
+    except Exception as problem:  # whatever it raises
+        raise HeadlightError(
+            f"The metric failed on logits {list(logits.shape)} ({type(problem).__name__}: "
+            f"{problem}); correct the function, which takes [position, vocabulary]."
+        ) from problem
     if getattr(value, "shape", ()) != () or not hasattr(value, "__float__"):
         raise HeadlightError(
             "A metric takes the logits [position, vocabulary] and returns one number: "

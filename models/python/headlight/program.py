@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,6 +31,7 @@ SPARE = Path(__file__).parent / "spare"  # the libraries of X11, for servers tha
 
 LONG = 1 << 16  # bytes of arguments; Linux hands a program 128 KiB in one
 
+SAYS = "headlight: "  # before what it says on standard error
 LOG = logging.getLogger("headlight")
 _limit: ContextVar[float | None] = ContextVar("limit", default=None)  # seconds
 
@@ -131,6 +133,9 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
         raise cannot_start(problem) from None
     if done.returncode:
         raise failure(done.returncode, done.stderr)
+    for line in done.stderr.decode(errors="replace").splitlines():
+        if line.startswith(SAYS):  # that it read a part of the text, for example
+            warnings.warn(in_python(line.removeprefix(SAYS)), stacklevel=2)
     return done.stdout
 
 
@@ -145,21 +150,30 @@ def _ended(program: Path, command: list[str], given: bytes) -> subprocess.Comple
 
 def are_long(arguments: Sequence[str]) -> bool:
     """Whether they may be more than the system hands to a program."""
-    return sum(len(os.fsencode(one)) + 1 for one in arguments) > LONG
+    return sum(len(_bytes(one)) + 1 for one in arguments) > LONG
+
+
+def _bytes(argument: str) -> bytes:
+    """An argument in bytes; half of a character that UTF-16 writes in two becomes "?"."""
+    try:
+        return os.fsencode(argument)
+    except UnicodeEncodeError:
+        return argument.encode(errors="replace")
 
 
 @contextmanager
 def _handed(arguments: Sequence[str]) -> Iterator[list[str]]:
-    """The arguments; where they are long, the verb and a file that lists the others."""
+    """The arguments; where they are long, or hold a NUL, the verb and a file that lists the
+    others."""
     verb, *options = arguments
-    if not are_long(options):
-        yield [verb, *options]
+    if not are_long(options) and not any("\0" in one for one in options):
+        yield [verb, *(os.fsdecode(_bytes(one)) for one in options)]
         return
     listed = temporary_path().with_name("arguments.json")
     try:
         with open(os.open(listed, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            said = json.dumps(options, ensure_ascii=False)
-            file.write(os.fsencode(said).decode(errors="replace").encode())
+            read = [_bytes(one).decode(errors="replace") for one in options]
+            file.write(json.dumps(read, ensure_ascii=False).encode())
         yield [verb, f"@{listed}"]
     finally:
         remove(listed)
@@ -179,7 +193,7 @@ def failure(status: int, stderr: bytes) -> HeadlightError:
         )
     lines = stderr.decode(errors="replace").strip().splitlines()
     return HeadlightError(
-        in_python(lines[-1].removeprefix("headlight: "))
+        in_python(lines[-1].removeprefix(SAYS))
         if lines
         else f"The program headlight ended with status {status} and said nothing."
     )

@@ -17,15 +17,9 @@ from .program import run, spelled
 from .recorded import PATTERNS, READ, RECORDED
 from .saved_models import saved_folder
 from .temporary import remove, temporary_path
-from .trace_file import Trace, is_trace
+from .trace_file import Trace, check_ending, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
-OTHER_FORMATS = tuple(
-    (
-        ".h5 .hdf5 .zarr .npz .npy .csv .tsv .json .parquet .pt .pth .bin .gguf .png .svg .pdf "
-        ".html"
-    ).split()
-)
 # In what the program says of a trace that lacks them.
 WEIGHTS = re.compile(r"no weights|need the model|holds no model|cannot be run|reads no other text")
 
@@ -70,10 +64,8 @@ def open_source(
     if isinstance(model, Source):  # of a run, which is asked once more
         return model
     tokenizer, text = named_text(tokenizer, text)
-    if path is not None and Path(path).suffix.lower() in OTHER_FORMATS:
-        raise HeadlightError(
-            f"A trace is a .safetensors file, and {path} names another format; change its ending."
-        )
+    if path is not None:
+        check_ending(path)
     given = {name: options.pop(name) for name in RECORDED if name in options}
     if model is not None and (beside := [name for name in PATTERNS if given.get(name) is not None]):
         raise HeadlightError(

@@ -120,6 +120,8 @@ class Spread(Result):
             )
         cells, labels = [], []
         for name in self.statistics:
+            if not self._held[name]["texts"].any():
+                continue
             of_heads = name if self.b is None else f"{name}_effect"
             first = [row["head"] for row in self.rows if row["statistic"] == name][:SHOWN]
             places = [self.heads.index(one) for one in first]
@@ -128,6 +130,11 @@ class Spread(Result):
             cells.append([*maps.values(), NamedArray(spread, "", first, DECILES)])
             between = "" if self.b is None else ", B − A"
             labels += [*(key.replace("_", ", ") for key in maps), f"{name}{between}: deciles"]
+        if not cells:
+            raise HeadlightError(
+                f"No text defines {', '.join(self.statistics)}, so there is nothing to draw; give "
+                "longer texts, or other statistics."
+            )
         return panel(cells, labels=labels, shared_bar=False, letters=False, **options)
 
     def _repr_html_(self) -> str:

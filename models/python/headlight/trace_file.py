@@ -17,6 +17,13 @@ from .errors import HeadlightError, unknown_name
 from .temporary import remove
 from .trace_writer import writing
 
+OTHER_FORMATS = tuple(
+    (
+        ".h5 .hdf5 .zarr .npz .npy .csv .tsv .json .parquet .pt .pth .bin .gguf .png .svg .pdf "
+        ".html"
+    ).split()
+)
+
 DTYPES = {
     "F32": "<f4",
     "F64": "<f8",
@@ -170,6 +177,7 @@ class Trace(Mapping[str, np.ndarray]):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Copy the file, to keep it or to carry it to another computer."""
+        check_ending(path)
         with writing(Path(path)):
             return Path(shutil.copyfile(self.path, path))
 
@@ -199,3 +207,11 @@ def _soften(scores: np.ndarray, cap: float, masked: np.ndarray | None) -> None:
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Refuse names of other formats."""
+    if Path(path).suffix.lower() in OTHER_FORMATS:
+        raise HeadlightError(
+            f"A trace is a .safetensors file, and {path} names another format; change its ending."
+        )

@@ -28,6 +28,7 @@ class _Reader(threading.Thread):
         except OSError:  # the program has ended
             pass
         if self.bar is not None:
+            self.bar.update(self.bar.total - self.bar.n)  # one that stops before its end stays, red
             self.bar.close()
 
     def _show(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from .errors import HeadlightError
 from .figure import Figure
 from .head_names import head_parts, spelled_head
-from .pages import DATA, height_of
+from .pages import CSS, DATA, following, height_of
 
 
 def _blocks(page: str) -> dict[str, tuple[int, int, int]]:
@@ -48,6 +48,7 @@ def _widget_class() -> type:
         function with it when either changes."""
 
         _esm = Path(__file__).with_name("widget.js")
+        _css = CSS
         page = traitlets.Unicode().tag(sync=True)
         height = traitlets.Int().tag(sync=True)
         asked = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
@@ -62,7 +63,7 @@ def _widget_class() -> type:
                 )
             first = figure.head or next(iter(self._blocks)) + ".0"
             super().__init__(
-                page=page,
+                page=following(page),
                 height=height_of(figure.view, page),
                 shown={"head": spelled_head(first), "locked": None},
             )
