@@ -182,10 +182,8 @@ std::span<const Variable> environment() {
 
 namespace {
 
-std::string verb_of(int argc, char** argv) {
-    if (argc < 2) return "";
-    const auto is_named = [&](const Verb& verb) { return std::string_view(argv[1]) == verb.name; };
-    return std::any_of(verbs().begin(), verbs().end(), is_named) ? argv[1] : "";
+bool is_verb(const std::string& word) {
+    return std::ranges::any_of(verbs(), [&](const Verb& verb) { return word == verb.name; });
 }
 
 /// Reads the options that a file lists (kOptionsFile).
@@ -203,7 +201,7 @@ Result<std::vector<std::string>> options_in(const std::string& file) {
 /// Returns the arguments after the program's name; replaces @FILE after a verb by what that file lists.
 Result<std::vector<std::string>> arguments_of(int argc, char** argv) {
     std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
-    if (out.size() < 2 || !out[1].starts_with('@') || verb_of(argc, argv).empty()) return out;
+    if (out.size() < 2 || !out[1].starts_with('@') || !is_verb(out[0])) return out;
     TRY(const std::vector<std::string> options, options_in(out[1].substr(1)));
     out.erase(out.begin() + 1);
     out.insert(out.begin() + 1, options.begin(), options.end());

@@ -231,7 +231,7 @@ async function openFirst(data) {
   page.rest = { q: last, k: -1 };
 }
 
-/** Waits until the page has a size: a frame of a notebook is laid out later, or hidden. */
+/** Waits until there is room to draw: a frame of a notebook is laid out later, or hidden. */
 async function waitForSize() {
   while (innerWidth < 100 || !innerHeight) await new Promise((then) => setTimeout(then, 30));
 }

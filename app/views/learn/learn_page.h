@@ -10,7 +10,7 @@
 
 namespace headlight::learn {
 
-/// Draws title, note, text, blocks and symbols in the light colors; as wide as the style says.
+/// Draws title, note, text, blocks and symbols in the light or the dark colors; as wide as the style says.
 Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style,
                         bool dark = false);
 

@@ -30,9 +30,7 @@ class Generation(Result):
         self.said = read_answer(said, "steps")
         self.text: str = self.said["text"]
         self.ids: list[int] = self.said["ids"]
-        self.steps: list[dict[str, Any]] = self.said.get(
-            "steps", []
-        )  # none where the context is full
+        self.steps: list[dict[str, Any]] = self.said.get("steps", [])  # none in a full context
         self.p = np.array([step["p"] for step in self.steps], np.float32)
 
     def arrays(self) -> dict[str, NamedArray]:
