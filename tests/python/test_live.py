@@ -19,11 +19,14 @@ warnings.filterwarnings("ignore")
 
 import given_live_architectures
 import given_live_frames
+import given_live_images
 import given_live_native
 import given_live_outcomes
+import given_live_pictures
 import given_live_program
 import given_live_ranks
 import given_live_requests
+import given_live_seen
 import given_live_servers
 import given_live_weights
 import running
@@ -36,6 +39,9 @@ SUBJECTS = [
     given_live_native,
     given_live_outcomes,
     given_live_program,
+    given_live_pictures,
+    given_live_images,
+    given_live_seen,
     given_live_ranks,
     given_live_weights,
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from .arrays import CROSS
@@ -24,7 +25,10 @@ class Recorder:
         batch: int,
         patterns: bool,
         group: Group | None = None,
+        only: Collection[Any] | None = None,
     ):
+        """only: the modules whose attention is recorded; None: those that their names say."""
+        self.only = only
         self.writer, self.batch, self.patterns, self.group = writer, batch, patterns, group
         self.config = model.config
         self.two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
@@ -40,6 +44,8 @@ class Recorder:
     def shows(self, module: Any) -> bool:
         """Whether its attention is recorded: of a model that reads pictures or sound beside a text,
         that of the text to itself."""
+        if self.only is not None:
+            return module in self.only
         across = not self.two_stacks and CROSS.search(self.names.get(module, "")) is not None
         return not across and (
             self.tower is None

@@ -16,7 +16,8 @@ from .plans import Plan, Wanted
 from .together import OneByOne
 
 if TYPE_CHECKING:
-    from .model import LiveModel, Text
+    from .model import LiveModel
+    from .text import Text
 
 MAX_COPIES, MAX_LOGITS = 64, 1 << 26  # logits that a pass gives, of all copies and positions
 
@@ -113,7 +114,8 @@ def position_of(request: Any, text: Text) -> int:
 
 def logits_under(live: LiveModel, text: Text, plans: Sequence[Plan], at: int, stop: Any) -> Any:
     """[plan, vocabulary]: the logits at a position of the output under each plan. Copies whose
-    positions are moved, and those of a model that joins them, run one by one."""
+    positions are moved, those beside a picture, and those of a model that joins them, run one by
+    one."""
     one = live.vocabulary() * len(output_ids(text))
     many = max(1, min(MAX_COPIES, MAX_LOGITS // one))
     out = []
@@ -128,7 +130,8 @@ def logits_under(live: LiveModel, text: Text, plans: Sequence[Plan], at: int, st
 
 
 def _together(live: LiveModel, text: Text, plans: Sequence[Plan], at: int, stop: Any) -> Any:
-    if len(plans) == 1 or not live.attends or live.ranks or any(moves(plan) for plan in plans):
+    apart = text.picture is not None or any(moves(plan) for plan in plans)
+    if len(plans) == 1 or not live.attends or live.ranks or apart:
         raise OneByOne
     copies = type(text)(
         {

@@ -14,9 +14,10 @@ from ..recorded import READ
 from ..temporary import remove, temporary_path
 from ..trace_file import Trace
 from ..trace_writer import TensorFile, TraceWriter, as_array, place
-from .model import LiveModel, Text
+from .model import LiveModel
 from .plans import Plan, Wanted
 from .requests import DEFAULT
+from .text import Text
 
 KEPT = ("*hook_pattern", *(glob for glob in DEFAULT if glob not in ("*hook_q", "*hook_k")))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import HeadlightError
 from .live import Live, live
+from .pictures import parameters_of, reads_alone
 
 AUTO = ("AutoModelForCausalLM", "AutoModelForSeq2SeqLM", "AutoModelForMaskedLM", "AutoModel")
 
@@ -31,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def load(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the model, of the class that its configuration names, and its tokenizer."""
+    """Return the model, and what reads its texts and pictures."""
     try:
         import transformers  # it takes seconds, and --help needs none of it
     except ImportError:
@@ -47,13 +48,21 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
     config = transformers.AutoConfig.from_pretrained(
         options.name, trust_remote_code=options.trust_remote_code
     )
-    named = (getattr(config, "architectures", None) or [""])[0]
-    kinds = [getattr(transformers, named, None), *(getattr(transformers, a) for a in AUTO)]
+    model = _model(transformers, options, config, more)
+    return model, _tokenizer(transformers, options, model)
+
+
+def _model(transformers: Any, options: argparse.Namespace, config: Any, more: Any) -> Any:
+    """The model, of the class that its configuration names, or the first one that takes it."""
+    beside = (
+        [] if getattr(config, "vision_config", None) is None else ["AutoModelForImageTextToText"]
+    )
+    kinds = [_named(transformers, config)]
+    kinds += [getattr(transformers, auto, None) for auto in (*beside, *AUTO)]
     last = ValueError(f"transformers knows no class for {options.name}.")
     for kind in filter(None, kinds):
         try:
-            model = kind.from_pretrained(options.name, **more).eval()
-            break
+            return kind.from_pretrained(options.name, **more).eval()
         except ValueError as problem:  # of another kind
             if "tp_plan" in str(problem):
                 raise HeadlightError(
@@ -61,15 +70,53 @@ def load(options: argparse.Namespace) -> tuple[Any, Any]:
                     "process, with --device-map auto for several devices."
                 ) from None
             last = problem
-    else:
-        raise last
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            options.name, trust_remote_code=options.trust_remote_code
-        )
-    except (OSError, ValueError):
-        tokenizer = None
-    return model, tokenizer
+    raise last
+
+
+def _named(transformers: Any, config: Any) -> Any:
+    """The class that the configuration names; of two towers (CLIP's, SigLIP's) that of pictures."""
+    named = (getattr(config, "architectures", None) or [""])[0]
+    held = getattr(transformers, named, None)
+    if held is not None and all(
+        getattr(config, part, None) is not None for part in ("vision_config", "text_config")
+    ):
+        own = getattr(transformers, f"{named.removesuffix('Model')}VisionModel", None)
+        return own if named.endswith("Model") and own is not None else held
+    return held
+
+
+def _tokenizer(transformers: Any, options: argparse.Namespace, model: Any) -> Any:
+    """What reads its texts and pictures: a processor where it reads pictures, or else a tokenizer,
+    or nothing."""
+    kinds = ["AutoTokenizer"]
+    if reads_alone(model):
+        kinds = ["AutoImageProcessor"]
+    elif "pixel_values" in parameters_of(model):
+        kinds = ["AutoProcessor", "AutoTokenizer"]
+    for kind in kinds:
+        try:
+            return getattr(transformers, kind).from_pretrained(
+                options.name, trust_remote_code=options.trust_remote_code
+            )
+        except (OSError, ValueError, ImportError, TypeError, KeyError) as problem:
+            if kind == "AutoProcessor" and os.environ.get("RANK", "0") == "0":
+                print(f"headlight: {_without_pictures(problem)}", file=sys.stderr, flush=True)
+            elif kind == "AutoImageProcessor":
+                raise HeadlightError(
+                    f"{type(model).__name__} reads pictures, and its image processor cannot be "
+                    f"made: {_first(problem)}"
+                ) from None
+    return None
+
+
+def _without_pictures(problem: Exception) -> str:
+    return f"pictures are not read, because the processor cannot be made: {_first(problem)}"
+
+
+def _first(problem: Exception) -> str:
+    """The first line of what something raised."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(problem).__name__
 
 
 def processes() -> int:

@@ -9,13 +9,13 @@ from ..errors import HeadlightError
 
 MAX_IDS, MAX_GLOBS = 1 << 20, 256
 COMMON = {"verb", "id", "slot", "tensors"}
-READS = {"ids", "text", "pair", "target_ids", "target", "token_types"}
+READS = {"ids", "text", "pair", "target_ids", "target", "token_types", "picture"}
 ACTS = {"mask", "changes"}
 FIELDS = {
     "describe": {"tokenizer"},
-    "encode": {"text", "pair", "target", "special"},
+    "encode": {"text", "pair", "target", "special", "picture"},
     "decode": {"ids"},
-    "chat": {"messages", "generation_prompt", "tools"},
+    "chat": {"messages", "generation_prompt", "tools", "picture"},
     "run": {*READS, *ACTS, "capture", "heads", "from"},
     "generate": {*READS, *ACTS, "tokens", "temperature", "top_k", "top_p", "seed", "top", "stop"},
     "outcomes": {*READS, "mask", "cases", "at"},

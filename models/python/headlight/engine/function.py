@@ -3,7 +3,6 @@ protocol."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,7 +15,8 @@ from ..trace_writer import as_array, is_causal, place
 from .changes import Block
 from .fields import checked
 from .plans import Cancelled, Wanted
-from .requests import Answer, Requests, Stop, described_chat
+from .requests import Requests
+from .texts import Answer, Stop, Texts, described_chat
 
 REFUSED = (
     "is a function that gives patterns, and nothing can be changed or asked inside it; give a "
@@ -33,8 +33,7 @@ class FunctionRequests(Requests):
         self.function, self.name = function, name
         self.hooked = is_hooked(function)
         tokenizer = tokenizer or (getattr(function, "tokenizer", None) if self.hooked else None)
-        self.tokenizer = tokenizer
-        self._tokenizing = threading.Lock()
+        Texts.__init__(self, name, tokenizer)
 
     def forget(self) -> None:
         """Nothing is kept between requests."""
@@ -74,6 +73,8 @@ class FunctionRequests(Requests):
 
     def answer(self, verb: str, request: Any, tensors: Any, stop: Stop) -> Iterator[Answer]:
         acts = bool(request.get("changes")) or request.get("mask") not in (None, "own")
+        if request.get("picture") is not None or "picture" in tensors:
+            raise HeadlightError(f"{self.name} reads no pictures here; leave the picture out.")
         if verb not in ("describe", *self.AT_ONCE, "run") or acts:
             raise HeadlightError(f"{self.name} {REFUSED}")
         yield from super().answer(verb, request, tensors, stop)

@@ -10,7 +10,8 @@ from typing import Any
 
 from .plans import Lost
 from .ranks import Ranks
-from .requests import Answer, Requests, Stop
+from .requests import Requests
+from .texts import Answer, Stop
 
 FORGET, END = "forget", "end"  # beside the verbs of clients
 
@@ -47,6 +48,10 @@ class Leading:
         """Forget what belongs to a client that is gone, everywhere."""
         self.ranks.tell({"verb": FORGET})
         self.own.forget()
+
+    def left(self) -> None:
+        """Forget the pictures of a client that leaves, which are here alone."""
+        self.own.left()
 
     def close(self) -> None:
         """Let the others go."""

@@ -25,7 +25,8 @@ class Lens:
     def __init__(self, live: LiveModel):
         self.live = live
         self.predicts, self.works, self.vocabulary = False, False, 0
-        self._try()
+        if not live.alone:
+            self._try()
 
     def _try(self) -> None:
         live = self.live

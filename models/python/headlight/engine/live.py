@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import inspect
 import sys
 from typing import Any
 
@@ -14,6 +13,7 @@ from .addresses import Listener
 from .function import FunctionRequests
 from .leading import Follower, Leading
 from .model import LiveModel
+from .pictures import parameters_of, reads_alone
 from .ranks import Ranks
 from .requests import Requests, versions
 from .server import Server
@@ -76,7 +76,8 @@ def live(
         [layer, head, query, key]; or to a mapping with "patterns" and "residuals" [layer + 1, pos,
         d_model].
     tokenizer : optional
-        What reads texts; without one, the client sends ids.
+        What reads texts; without one, the client sends ids. Of a model that reads pictures beside
+        texts, its processor; of one that reads pictures alone, its image processor.
     port : int, optional
         Listen on 127.0.0.1 at this port (0: any), with a token, instead of a socket that only you
         can open.
@@ -101,13 +102,13 @@ def live(
     model, tokenizer = unwrapped(model, tokenizer)
     parts = ("forward", "named_modules", "config")
     if all(hasattr(model, part) for part in parts) and not is_hooked(model):
-        if getattr(model, "main_input_name", "input_ids") != "input_ids" and (
-            "input_ids" not in inspect.signature(model.forward).parameters
-        ):
-            raise HeadlightError(
-                f"{type(model).__name__} reads no tokens, and a server is asked for texts; open "
-                "its folder in Headlight, or record a pass by headlight.trace."
-            )
+        named = getattr(model, "main_input_name", "input_ids")
+        if named != "input_ids" and "input_ids" not in parameters_of(model):
+            if not reads_alone(model):
+                raise HeadlightError(
+                    f"{type(model).__name__} reads neither texts nor pictures alone; open its "
+                    "folder in Headlight, or record a pass by headlight.trace."
+                )
         return _of_model(LiveModel(model, tokenizer, name, Ranks.of(model)), port)
     if not callable(model) and not hasattr(model, "run_with_cache"):
         raise HeadlightError(

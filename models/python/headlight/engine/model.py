@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from ..checks import check_weights
@@ -21,7 +20,6 @@ from ..transformers_models import (
     hooked,
     on_device,
     register,
-    sides_of,
     takes,
 )
 from .aligned import along, partners
@@ -30,11 +28,13 @@ from .logits import logits_of
 from .masks import Mask, Side, normal_rows
 from .outputs import Outputs
 from .passes import NAME, Pass, attend
+from .pictures import forgetting, parameters_of, parts_of, reader_of, reads_alone
 from .places import Finder, Found, Log, first_tensor
 from .plans import Plan, Wanted, given_rows, refuse_lengths
 from .prefixes import Prefixes
 from .ranks import Ranks, full
 from .spread import Spread
+from .text import Text, text_of
 
 LOOKED_AT = 8  # tokens of the pass that looks for places
 NEEDS = {  # the hook that a change needs in its layer
@@ -48,29 +48,14 @@ OF_ATTENTION = ("temperature", "mask", "unmask", "score", "freeze", "zero", "mea
 OF_ATTENTION += ("hard", "keep", "patch-head")
 
 
-@dataclass
-class Text:
-    """What a pass reads: arguments of the model's forward, and the tokens of each side."""
-
-    arguments: dict[str, Any]
-    sides: dict[str, dict[str, list[Any]]]
-
-    @property
-    def ids(self) -> list[int]:
-        return self.sides[""]["ids"]
-
-    def part(self, first: int, last: int | None = None) -> Text:
-        """Return some tokens of a text of one side."""
-        return Text({n: value[:, first:last] for n, value in self.arguments.items()}, self.sides)
-
-
 class LiveModel:
     """Any transformers model. One thread calls `run` and what builds on it."""
 
     def __init__(
         self, model: Any, tokenizer: Any = None, name: str | None = None, ranks: Ranks | None = None
     ):
-        self.model, self.tokenizer = getattr(model, "_orig_mod", model), tokenizer
+        self.model = getattr(model, "_orig_mod", model)
+        self.tokenizer, processor = parts_of(tokenizer)
         check_weights(self.model)
         if ranks is None and group_of(self.model) is not None:
             raise HeadlightError(
@@ -87,6 +72,15 @@ class LiveModel:
         self.attends = has_interface(self.model)
         if self.attends:
             register(sys.modules["transformers"], NAME, attend)
+        self.alone = reads_alone(self.model)
+        if self.alone and ranks:
+            raise HeadlightError(
+                f"{type(self.model).__name__} reads pictures, which a server in several processes "
+                "does not; start one process."
+            )
+        if self.alone and "pixel_values" not in parameters_of(self.base):
+            self.base = self.model  # DINOv3's base is its encoder, which reads embeddings
+        self.reader = None if ranks else reader_of(self.model, self.base, self.tokenizer, processor)
         self.found, self.heads, self.rules, self.widths = Found(), {}, {}, {}
         self._look()
 
@@ -94,8 +88,7 @@ class LiveModel:
 
     def _look(self) -> None:
         """Find the places, the rules of its blocks, and whether its cache can be reused."""
-        ids = [(3 + 5 * i) % self.vocabulary() for i in range(LOOKED_AT)]
-        text = self.text({"ids": ids, **({"target_ids": ids} if self.paired else {})})
+        text = self._text_to_look_at()
         looking, log = self._looked(text)
         if self.attends and not (looking.heads and self._agrees(text, looking.output)):
             self.attends = False  # its attention takes more than the interface says
@@ -114,10 +107,20 @@ class LiveModel:
         self.found_biases = {name for name in looking.kept if name.endswith("bias")}
         finder = Finder(self.torch, log, looking.recorder)
         self.found = finder.find(self._embeddings(), self.torch.tensor(text.ids))
+        if self.alone:
+            self.reader.settle(set(looking.sizes.values()))
+        elif self.reader:  # what attends in a picture's tower is not shown
+            self.found.only = frozenset(self.found.attention.values())
         if self.ranks:
             spread = self.found.spread = Spread(self.ranks, looking.kept, looking.heads)
             self.heads = {b: spread.totals(b, here) for b, here in looking.heads.items()}
         self.prefixes = Prefixes(self, text)
+
+    def _text_to_look_at(self) -> Text:
+        if self.alone and self.reader:
+            return Text(self.reader.to_look_at(), {"": {"ids": [], "tokens": [], "labels": []}})
+        ids = [(3 + 5 * i) % self.vocabulary() for i in range(LOOKED_AT)]
+        return self.text({"ids": ids, **({"target_ids": ids} if self.paired else {})})
 
     def _looked(self, text: Text) -> tuple[Pass, Log]:
         log = Log(self.base)
@@ -149,13 +152,15 @@ class LiveModel:
         return self.ranks.gathered(kept, running.parts, everywhere) if self.ranks else kept
 
     def _embeddings(self) -> Any:
+        if self.alone:
+            return None
         try:
             return self.model.get_input_embeddings()
         except (AttributeError, NotImplementedError):
             return None
 
     def vocabulary(self) -> int:
-        return int(getattr(self._embeddings(), "num_embeddings", 0) or 32)
+        return int(getattr(self._embeddings(), "num_embeddings", 0) or (0 if self.alone else 32))
 
     @property
     def places(self) -> Places:
@@ -167,25 +172,12 @@ class LiveModel:
     # ---- what it reads
 
     def text(self, request: Mapping[str, Any]) -> Text:
-        """Read ids or a text, and of an encoder-decoder its target."""
-        given = {
-            name: request[name]
-            for name in ("ids", "target_ids", "pair", "target")
-            if request.get(name) is not None
-        }
-        if request.get("ids") is None and not isinstance(request.get("text"), str):
-            raise HeadlightError('There is nothing to read; send "ids" or a "text".')
-        arguments, sides = sides_of(self.model, self.tokenizer, request.get("text"), given)
-        if (types := request.get("token_types")) is not None:
-            arguments["token_type_ids"] = self.torch.tensor([types])
-        arguments = {name: v for name, v in arguments.items() if takes(self.base, name)}
-        mask = arguments.get("attention_mask")
-        if mask is not None and bool(mask.all()):
-            del arguments["attention_mask"]
-        return Text(arguments, sides)
+        """Read ids or a text, and of an encoder-decoder its target; or a picture."""
+        return text_of(self, request)
 
     def side(self, text: Text, side: str) -> Side:
-        held, pad = text.sides[side], getattr(self.config, "pad_token_id", None)
+        held = text.sides[side]
+        pad = None if self.alone else getattr(self.config, "pad_token_id", None)
         start = getattr(self.config, "decoder_start_token_id", None)
         ids = held["ids"]
         padding = [t == pad and (i > 0 or not (side and t == start)) for i, t in enumerate(ids)]
@@ -285,7 +277,7 @@ class LiveModel:
         )
         source = text
         if change.source:
-            given: dict[str, Any] = {"text": change.source}
+            given: dict[str, Any] = {"text": change.source, "picture": text.picture}
             if self.paired:
                 given["target_ids"] = text.sides["decoder_"]["ids"]
             source = self.text(given)
@@ -361,7 +353,7 @@ class LiveModel:
         gradients = torch.enable_grad() if running.graph else torch.no_grad()
         switches = has_interface(self.model)
         with ExitStack() as held:
-            for entered in (gradients, evaluating(self.model)):
+            for entered in (gradients, evaluating(self.model), forgetting(self.base)):
                 held.enter_context(entered)
             if switches:
                 held.enter_context(attending(self.model, NAME if self.attends else "eager"))

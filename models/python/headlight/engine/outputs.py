@@ -13,7 +13,7 @@ class Outputs(Recorder):
     """Takes patterns from what attention modules return."""
 
     def __init__(self, running: Pass, base: Any):
-        super().__init__(None, base, 0, True)
+        super().__init__(None, base, 0, True, only=running.found.only)
         self.running = running
 
     def note_patterns(self, module: Any, shape: Any, head: Any) -> None:
@@ -22,7 +22,7 @@ class Outputs(Recorder):
         if running.log:
             call = next(e for e in reversed(running.log.events) if e.module is module)
             running.log.attention.append((call.start + 0.5, block, module))
-        running.heads[block] = heads, heads
+        running.heads[block], running.sizes[block] = (heads, heads), (1, int(shape[1]))
         running.rules[block] = {"says": False, "causal": _is_causal(head(0))}
         if wanted := running.wanted.pattern_heads(block, heads):
             kept = running.torch.stack([head(h) for h in wanted])

@@ -41,7 +41,7 @@ class Pass:
     ):
         self.torch, self.found, self.wanted, self.graph = torch, found, wanted, graph
         self.plan, self.cancelled, self.log = plan or Plan(), cancelled, log
-        self.recorder = Recorder(None, base, 0, False)
+        self.recorder = Recorder(None, base, 0, False, only=found.only)
         self.output: Any = None  # of the pass that looks for places
         self.kept: dict[str, Any] = {}
         self.views: dict[str, View] = {}
@@ -49,6 +49,7 @@ class Pass:
         self.rules: dict[Block, dict[str, Any]] = {}
         self.heads: dict[Block, tuple[int, int]] = {}
         self.widths: dict[Block, tuple[int, int]] = {}  # of a head's q and k, and of its v
+        self.sizes: dict[Block, tuple[int, int]] = {}  # how many sequences, and their tokens
         self._calls: Counter[Any] = Counter()
         self._memo: dict[Any, tuple[Any, Any]] = {}
 
@@ -139,6 +140,7 @@ class Pass:
         here = int(call.query.shape[1]), int(call.key.shape[1])
         self.heads[block] = spread.totals(block, here) if spread else here
         self.widths[block] = int(call.query.shape[3]), int(call.value.shape[3])
+        self.sizes[block] = int(call.query.shape[0]), int(call.query.shape[2])
         rows = lambda t: t[0, :, past:].transpose(0, 1)
         self.keep(at + "hook_q", call.query, lambda t: t[0].transpose(0, 1), 1, of_q)
         self.keep(at + "hook_k", call.key, rows, 1, of_k)

@@ -59,6 +59,7 @@ class Found:
     learned: dict[str, list[Any]] = field(default_factory=dict)
     parts: dict[Any, int] = field(default_factory=dict)  # layers that predict: their tuples' sizes
     attention: dict[Block, Any] = field(default_factory=dict)  # modules
+    only: frozenset[Any] | None = None  # modules whose attention is shown; None: by their names
     width: int | None = None  # d_model
     embedding_scale: float | None = None
     spread: Spread | None = None  # of a model that several processes hold

@@ -12,7 +12,8 @@ from .masks import GROWS
 from .plans import Plan, Wanted
 
 if TYPE_CHECKING:
-    from .model import LiveModel, Text
+    from .model import LiveModel
+    from .text import Text
 
 
 @dataclass

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,14 @@ from .changes import Block
 from .fields import known
 from .lens import Lens
 from .logits import check_tokens, metric, sampled
-from .model import LiveModel, Text
+from .model import LiveModel
 from .passes import Pass
 from .plans import Plan, Wanted
 from .prefixes import Prefix, spelled_plan
 from .sending import Sending, described_weights, weights_version
 from .spellings import tokenizer_file
+from .text import Text, longer
+from .texts import Answer, Stop, Texts, described_chat
 from .weights import head_weights
 
 MAX_TOKENS, MAX_TOP = 1 << 16, 1000
@@ -32,24 +32,14 @@ DEFAULT = ("*hook_q", "*hook_k", "*hook_resid_pre", "*hook_attn_out", "*hook_mlp
 DEFAULT += ("*hook_resid_post",)
 
 
-@dataclass
-class Answer:
-    header: dict[str, Any]
-    tensors: dict[str, Any] = field(default_factory=dict)
-
-
-Stop = Callable[[], bool]
-
-
-class Requests:
+class Requests(Texts):
     """Each verb is a method that gives one answer, or yields several."""
 
     AT_ONCE = ("describe", "encode", "decode", "chat")  # answered while a pass runs
 
     def __init__(self, live: LiveModel):
-        self.live, self.lens_of, self.tokenizer = live, Lens(live), live.tokenizer
-        self.sending = Sending(live)
-        self._tokenizing = threading.Lock()
+        super().__init__(type(live.model).__name__, live.tokenizer, live.reader)
+        self.live, self.lens_of, self.sending = live, Lens(live), Sending(live)
 
     def answer(
         self, verb: str, request: Mapping[str, Any], tensors: Mapping[str, Any], stop: Stop
@@ -85,7 +75,9 @@ class Requests:
             "tokenizer": str(getattr(tokenizer, "name_or_path", "") or "") or None,
             "can": self._can(),
             "weights": described_weights(live),
-            "chat": described_chat(tokenizer),
+            "chat": described_chat(tokenizer, live.reader),
+            "ends": sorted(self._ends({})),
+            "pictures": getattr(live.reader, "kind", None),
         }
         with self._tokenizing:
             file = tokenizer_file(tokenizer) if request.get("tokenizer") == "file" else None
@@ -125,66 +117,21 @@ class Requests:
             "noise": live.found.embedding_scale is not None,
             "lens": self.lens_of.works,
             "generate": self.lens_of.predicts and self._kind() != "encoder",
-            "chat": bool(getattr(live.tokenizer, "chat_template", None)),
+            "chat": described_chat(live.tokenizer, live.reader) is not None,
         }
-
-    # ---- tokens
-
-    def _tokenizer(self) -> Any:
-        if self.tokenizer is None:
-            raise HeadlightError("This server has no tokenizer; send ids, or start it with one.")
-        return self.tokenizer
-
-    def encode(self, request: Any, tensors: Any, stop: Stop) -> Answer:
-        tokenizer, text, target = self._tokenizer(), request.get("text"), request.get("target")
-        if (text is None) == (target is None):
-            raise HeadlightError('Send a text to encode, or as "target" what a decoder reads.')
-        offsets = bool(getattr(tokenizer, "is_fast", False))
-        with self._tokenizing:
-            out = tokenizer(
-                text,
-                request.get("pair"),
-                text_target=target,
-                add_special_tokens=bool(request.get("special", True)),
-                return_offsets_mapping=offsets,
-            )
-        told: dict[str, Any] = {**described_tokens(list(out["input_ids"]), tokenizer)}
-        told["offsets"] = [list(pair) for pair in out["offset_mapping"]] if offsets else None
-        told["types"] = out.get("token_type_ids")
-        return Answer(told)
-
-    def decode(self, request: Any, tensors: Any, stop: Stop) -> Answer:
-        tokenizer = self._tokenizer()
-        ids = request.get("ids") or []
-        with self._tokenizing:
-            return Answer({"text": tokenizer.decode(ids), **described_tokens(ids, tokenizer)})
-
-    def chat(self, request: Any, tensors: Any, stop: Stop) -> Answer:
-        tokenizer, messages = self._tokenizer(), request.get("messages")
-        if not getattr(tokenizer, "chat_template", None):
-            raise HeadlightError("This tokenizer has no chat template; send a text instead.")
-        if not isinstance(messages, list):
-            raise HeadlightError('A conversation is a list of messages; send it as "messages".')
-        try:
-            with self._tokenizing:
-                text = tokenizer.apply_chat_template(
-                    messages,
-                    tools=request.get("tools"),
-                    tokenize=False,
-                    add_generation_prompt=bool(request.get("generation_prompt", True)),
-                )
-                ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-        except Exception as problem:  # whatever a template raises
-            raise HeadlightError(
-                f"The chat template refuses these messages: {str(problem)[:200]}"
-            ) from None
-        return Answer({"text": text, **described_tokens(ids, tokenizer)})
 
     # ---- passes
 
-    def _text(self, request: Mapping[str, Any]) -> Text:
+    def _text(
+        self, request: Mapping[str, Any], tensors: Mapping[str, Any], predicts: bool = True
+    ) -> Text:
+        if predicts and self.live.alone:
+            raise HeadlightError(
+                f"{self.called} reads pictures and predicts no tokens; ask for its patterns and "
+                "its residual stream."
+            )
         with self._tokenizing:
-            return self.live.text(request)
+            return self.live.text(self._named(request, tensors))
 
     def _heads(self, request: Mapping[str, Any]) -> frozenset[tuple[Block, int]] | None:
         if request.get("heads") is None:
@@ -195,10 +142,10 @@ class Requests:
         return frozenset(head for _, head in found if head)
 
     def run(self, request: Any, tensors: Any, stop: Stop) -> Answer:
-        text = self._text(request)
-        plan = self.live.plan(request, text, tensors, stop)
         globs = request.get("capture") or list(DEFAULT)
         logits = any(glob == "logits" for glob in globs)
+        text = self._text(request, tensors, logits)
+        plan = self.live.plan(request, text, tensors, stop)
         wanted = Wanted(globs, self._heads(request))
         version, have = self._version(), request.get("from") or 0
         past, running = self._reusing(text, plan, wanted, stop, logits, have, version)
@@ -232,7 +179,9 @@ class Requests:
         """A pass over the rows that the client lacks; version: of the weights that compute it."""
         live, spelled = self.live, f"{version}\n{spelled_plan(plan)}"
         prefixes = live.prefixes
-        if not prefixes.keep(plan):
+        if text.picture is not None:  # what it keeps is of a text alone
+            prefixes.held = Prefix()
+        if text.picture is not None or not prefixes.keep(plan):
             return 0, live.compute(text, wanted, plan, stop, logits=logits)
         past, cache = prefixes.resume(text, spelled, have)
         more = prefixes.cached(cache)
@@ -241,12 +190,12 @@ class Requests:
         return past, running
 
     def generate(self, request: Any, tensors: Any, stop: Stop) -> Iterator[Answer]:
+        text, torch = self._text(request, tensors), self.live.torch
         if self._kind() == "encoder":
             raise HeadlightError(
                 f"{type(self.live.model).__name__} reads a whole text at once, so it continues "
                 "none; ask lens for what it predicts at a mask."
             )
-        text, torch = self._text(request), self.live.torch
         side = "decoder_" if self.live.paired else ""
         draw = torch.Generator().manual_seed(int(request.get("seed") or 0))
         ends = self._ends(request)
@@ -288,13 +237,8 @@ class Requests:
         return {end for end in listed if end is not None}
 
     def _longer(self, text: Text, side: str, chosen: int) -> Text:
-        name = f"{side}input_ids"
-        ids = [*text.sides[side]["ids"], chosen]
-        arguments = {n: v for n, v in text.arguments.items() if n.startswith("decoder") or side}
-        arguments = {**arguments, name: self.live.torch.tensor([ids])}
         with self._tokenizing:
-            told = described_tokens(ids, self.live.tokenizer)
-        return Text(arguments, {**text.sides, side: told})
+            return longer(self.live, text, side, chosen)
 
     def lens(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         """The final norm and the unembedding on rows [row, d_model]."""
@@ -323,14 +267,14 @@ class Requests:
 
     def outcomes(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         """The logits at a position under each case's changes [case, vocabulary]."""
-        text = self._text(request)
+        text = self._text(request, tensors)
         plans = plans_of(self.live, request, text, tensors, stop)
         at = position_of(request, text)
         return Answer({}, {"logits": logits_under(self.live, text, plans, at, stop)})
 
     def gradient(self, request: Any, tensors: Any, stop: Stop) -> Answer:
         """∂ metric / ∂ each tensor that "by" names."""
-        live, text = self.live, self._text(request)
+        live, text = self.live, self._text(request, tensors)
         plan = live.plan(request, text, tensors, stop)
         wanted = Wanted(request.get("by") or ["*hook_resid_pre"], self._heads(request))
         running = live.compute(text, wanted, plan, stop, logits=True, graph=True)
@@ -362,18 +306,6 @@ class Requests:
         if found is None:
             raise HeadlightError(f'This model has no head "{request["head"]}".')
         return Answer({}, head_weights(self.live, *found))
-
-
-def described_chat(tokenizer: Any) -> dict[str, Any] | None:
-    """The chat template, or several with their names, and the special tokens that they write."""
-    held = getattr(tokenizer, "chat_template", None)
-    if not held:
-        return None
-    if isinstance(held, Mapping):
-        held = [{"name": str(name), "template": str(text)} for name, text in held.items()]
-    tokens = getattr(tokenizer, "special_tokens_map", {})
-    written = {name: str(token) for name, token in tokens.items() if isinstance(token, str)}
-    return {"chat_template": held, "special_tokens": written}
 
 
 def _finite(value: Any) -> Any:

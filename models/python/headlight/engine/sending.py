@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from .model import LiveModel
 
 PART = 1 << 20  # bytes of a file in one answer
+ALONE = "it reads pictures, which the server's processor prepares"
 SPREAD = "it is spread over processes, none of which has all of them"
 
 
 def described_weights(live: LiveModel) -> dict[str, Any]:
     """Return how many bytes the weights take, or why they are not sent."""
-    if why := SPREAD if live.ranks else refusal(live.model):
+    if why := SPREAD if live.ranks else ALONE if live.alone else refusal(live.model):
         return {"refused": why}
     held = sum(weight.nbytes for weight in live.model.parameters())
     return {"bytes": held, "version": weights_version(live.model)}
@@ -42,9 +43,9 @@ class Sending:
 
     def files(self) -> dict[str, Any]:
         """Save the model, unless these weights are saved; return its files' names and sizes."""
-        if self.live.ranks:
+        if why := SPREAD if self.live.ranks else ALONE if self.live.alone else "":
             raise HeadlightError(
-                f"The files of this model's weights are not sent, because {SPREAD}; ask for those "
+                f"The files of this model's weights are not sent, because {why}; ask for those "
                 "of a head."
             )
         with self._saving:

@@ -34,6 +34,7 @@ class Answers(Protocol):
 
     def answer(self, verb: str, request: Any, tensors: Any, stop: Any) -> Iterator[Any]: ...
     def forget(self) -> None: ...
+    def left(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -169,6 +170,7 @@ class Server:
             self._wires.discard(wire)
         wire.close()
         if seated:
+            self.answers.left()
             self._seat.release()
 
     # ---- requests
@@ -242,7 +244,8 @@ class Server:
             self._tell(job.wire, {"id": job.id, "error": str(problem), "code": "model"})
             self.lost = str(problem)
         except HeadlightError as problem:
-            self._tell(job.wire, {"id": job.id, "error": str(problem), "code": "request"})
+            code = getattr(problem, "code", "request")
+            self._tell(job.wire, {"id": job.id, "error": str(problem), "code": code})
         except Exception as problem:  # a model may raise anything
             self._tell(job.wire, {"id": job.id, **_failure(problem)})
 

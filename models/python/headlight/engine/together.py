@@ -9,9 +9,10 @@ from typing import Any
 
 from ..eager_attention import Call
 from .logits import logits_of
-from .model import LiveModel, Text
+from .model import LiveModel
 from .passes import Pass
 from .plans import Wanted
+from .text import Text
 
 OF_STREAM = ("resid_pre", "attn_out", "resid_mid", "mlp_out")
 OF_HEADS = ("z", "q", "k", "v", "pattern")
