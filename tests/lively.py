@@ -31,7 +31,8 @@ def _frame(header, tensors=(), top_ids=()):
 class Process:
     """A server of docs/engine.md with a token for each letter, and vectors made of sines."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, pictures=None):
+        self.pictures = pictures  # "beside": it reads one, as four patches before the text
         self.path = Path(folder) / "headlight" / "lively-1-ab.sock"
         self.path.parent.mkdir(mode=0o700, exist_ok=True)
         self.asked, self.refusal, self.client = [], "", None
@@ -90,6 +91,12 @@ class Process:
             return _frame({**told, **self._described()})
         if verb == "encode":
             letters = [ord(c) % VOCABULARY for c in request["text"]]
+            if request.get("picture") or request["body"]:
+                told["picture"] = {"name": "p", "first": 0, "count": 4, "rows": 2, "columns": 2}
+                patches = ["0,0", "0,1", "1,0", "1,1"]
+                return _frame(
+                    {**told, "ids": [1, 1, 1, 1, *letters], "tokens": [*patches, *request["text"]]}
+                )
             return _frame({**told, "ids": letters, "tokens": list(request["text"])})
         if verb == "lens":
             rows = request["tensors"][0]["shape"][0]
@@ -126,6 +133,7 @@ class Process:
             "positions": 512,
             "config": {},
             "can": {"reuse": True},
+            "pictures": self.pictures,
             "blocks": blocks,
         }
 

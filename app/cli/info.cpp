@@ -137,6 +137,7 @@ std::string heads_text(const ModelConfig& c) {
 }
 
 std::string reads_text(const ModelConfig& c) {
+    if (c.can.read_image && !c.vision.patch) return "images";
     if (c.can.read_image)
         return "images of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
                " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);

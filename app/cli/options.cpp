@@ -143,7 +143,7 @@ void add_run_options(CLI::App& app, InputOptions& o) {
 
 void add_engine_instead(CLI::App& app, InputOptions& o) {
     CLI::Option* engine = add_engine_option(app, o.model);
-    for (const char* instead : {"--model", "--adapter", "--image"})
+    for (const char* instead : {"--model", "--adapter"})
         if (CLI::Option* there = app.get_option_no_throw(instead)) engine->excludes(there);
 }
 
@@ -348,7 +348,7 @@ Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr
         TRY(input, encode_input(*model, typed));
     } else {
         TRY(ChatRequest messages, read_chat(o.chat));
-        TRY(ChatInput chat, encode_chat_input(*model, std::move(messages)));
+        TRY(ChatInput chat, encode_chat_input(*model, std::move(messages), typed.image));
         input = chat.input;
         o.conversation = std::make_shared<const ChatInput>(std::move(chat));
     }

@@ -4,6 +4,7 @@
 
 #include "hub/adapted.h"
 #include "panels/adapter_bar.h"
+#include "panels/image_choice.h"
 #include "panels/panels.h"
 #include "panels/token_chips.h"
 #include "parts/controls.h"
@@ -156,6 +157,7 @@ void draw_fields(Scene& s, Rect r) {
     s.fields.sentence.breaks_lines = s.session.document.chatting;
     if (sentence_locked(s.session)) return draw_locked_fields(s, r);
     if (s.sentence() && !s.sentence()->trace->can_run()) return draw_recorded(s, r);
+    if (can.add_image) draw_image_choice(s, r);
     if (can.write_target) return draw_source_and_target(s, r);
     if (can.read_pair) {
         const Rect first = take_left(r, s.ui.whole((r.w - gap::small) * 0.6f), gap::small);

@@ -18,7 +18,8 @@ namespace headlight {
 
 /// Textures of the last answer; rebuilt only if their part of it changed.
 struct Pictures {
-    Texture values, row_largest, photo;  // photo: the input of a vision model
+    Texture values, row_largest, photo;       // photo: the image that the model reads
+    std::shared_ptr<const Picture> of_photo;  // which one
     Thumbnails thumbnails;
     Texture preview;  // of the figure that would be saved
     int preview_w = 0, preview_h = 0;

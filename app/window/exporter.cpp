@@ -128,7 +128,7 @@ void Exporter::report(const Status& written, const std::string& path) {
 
 void Exporter::browse() {
     if (dialog_.open()) return;
-    for_corpus_ = false;
+    opens_ = nullptr;
     const SaveMenu& menu = state_.session.of<SaveMenu>();
     const fs::path path = full_path(menu.path, menu.folder);
     dialog_.ask(menu.workspace ? "Save the workspace" : "Save the figure",
@@ -136,11 +136,18 @@ void Exporter::browse() {
                 [] { glfwPostEmptyEvent(); });
 }
 
-void Exporter::browse_corpus() {
+void Exporter::browse_to_open(const char* title, void (Exporter::*take)(const std::string& path)) {
     if (dialog_.open()) return;
-    for_corpus_ = true;
+    opens_ = take;
     dialog_.ask(
-        "Texts, one per line", documents_folder() / "", [] { glfwPostEmptyEvent(); }, DialogFor::opening);
+        title, documents_folder() / "", [] { glfwPostEmptyEvent(); }, DialogFor::opening);
+}
+
+void Exporter::browse_corpus() { browse_to_open("Texts, one per line", &Exporter::take_corpus); }
+void Exporter::browse_image() { browse_to_open("An image (PNG or JPEG)", &Exporter::take_image); }
+
+void Exporter::take_image(const std::string& path) {
+    state_.session.document.put_text(TextName::picture, path);
 }
 
 void Exporter::take_corpus(const std::string& path) {
@@ -154,9 +161,9 @@ void Exporter::take_dialog() {
     const auto chosen = dialog_.poll();
     if (!chosen) return;
     state_.want_frames(2);
-    if (for_corpus_) {
+    if (opens_) {
         if (!*chosen) state_.session.notice = chosen->error().message;
-        if (*chosen && !(**chosen).empty()) take_corpus(**chosen);
+        if (*chosen && !(**chosen).empty()) (this->*opens_)(**chosen);
         return;
     }
     SaveMenu& menu = state_.session.of<SaveMenu>();

@@ -25,6 +25,8 @@ public:
     void browse();
     /// Asks for a file of texts, for corpus statistics.
     void browse_corpus();
+    /// Asks for an image to read beside the text.
+    void browse_image();
     /// Copies the first table of the view, for a spreadsheet.
     void copy_numbers();
     /// Takes finished work and starts the preview, once per turn of the loop.
@@ -42,7 +44,9 @@ private:
     bool settle_path();
     void save_picture();
     void save_workspace_file();
+    void browse_to_open(const char* title, void (Exporter::*take)(const std::string& path));
     void take_corpus(const std::string& path);
+    void take_image(const std::string& path);
     void take_dialog();
     void take_saved();
     void report(const Status& written, const std::string& path);
@@ -52,7 +56,7 @@ private:
 
     WindowState& state_;
     FileDialog dialog_;
-    bool for_corpus_ = false;  // purpose of the last dialog
+    void (Exporter::*opens_)(const std::string& path) = nullptr;  // takes its file; null: it saves
     std::future<Status> saving_;
     std::string saving_path_;
     std::future<Result<RgbImage>> previewing_;

@@ -192,8 +192,10 @@ void Frame::update_atlas(const SentenceResult& s) {
     }
     pictures.thumbnails.set(std::move(atlas), t, sinks);
     pictures.of_sentence = s.serial.value();
-    if (const auto& photo = s.trace->request.inputs[0].picture)
+    const auto& photo = s.trace->request.inputs[0].picture;
+    if (photo && photo != pictures.of_photo)
         pictures.photo = Texture::of_rgb(photo->image.width, photo->image.height, photo->image.rgb.data());
+    pictures.of_photo = photo;
 }
 
 }  // namespace headlight

@@ -28,6 +28,7 @@ public:
     Status show_config(const std::string& path) override;
     Status show_corpus(const std::string& path) override;
     void browse_corpus() override { exporter_.browse_corpus(); }
+    void browse_image() override { exporter_.browse_image(); }
     void open_workspace(const std::string& path) override;
     Status open_lesson(const std::string& name) override;
     Status leave_lesson() override;

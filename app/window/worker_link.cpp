@@ -68,9 +68,11 @@ void WorkerLink::show_written() {
 
 bool WorkerLink::awaits_text() const {
     const SentenceResult* s = state_.sentence();
+    const std::string& image = state_.session.document.picture;
     return s &&
            (s->text != state_.fields.sentence.text() || s->chat_asked != chat_read(state_.session.document) ||
-            (reads_two_texts(s->model->config) && s->second != state_.typed_second()));
+            (reads_two_texts(s->model->config) && s->second != state_.typed_second()) ||
+            (s->model->config.can.add_image && s->image != image));
 }
 
 WorkRequest WorkerLink::wanted() {

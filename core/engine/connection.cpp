@@ -173,6 +173,12 @@ Result<std::unique_ptr<Connection::Socket>> Connection::Socket::connect(const En
     return out;
 }
 
+Result<Frame> accepted(Frame answer) {
+    TRY(const std::string refusal, json_string(answer.header, "error", "", "The server's answer"));
+    return refusal.empty() ? Result<Frame>(std::move(answer))
+                           : Result<Frame>(Error{printable(shortened(refusal, 400))});
+}
+
 Connection::Connection(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
 
 Connection::~Connection() {
@@ -254,6 +260,12 @@ std::string Connection::ended() const {
 
 Result<Frame> Connection::ask(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors,
                               Clock::duration patience) {
+    TRY(Frame answer, answer_to(std::move(request), cancel, tensors, patience));
+    return accepted(std::move(answer));
+}
+
+Result<Frame> Connection::answer_to(Json request, const CancelFlag* cancel,
+                                    const std::vector<SentTensor>& tensors, Clock::duration patience) {
     const auto until = Clock::now() + patience;
     const int64_t id = next_++;
     request["id"] = id;
@@ -281,9 +293,7 @@ Result<Frame> Connection::ask(Json request, const CancelFlag* cancel, const std:
         static_cast<void>(send(frame_bytes({{"verb", "cancel"}, {"id", next_++}, {"of", id}})));
         return late ? Error{"The server gives no answer; start it again, and connect again."} : cancelled();
     }
-    TRY(const std::string refusal, json_string(answer->header, "error", "", "The server's answer"));
-    return refusal.empty() ? Result<Frame>(*std::move(answer))
-                           : Result<Frame>(Error{printable(shortened(refusal, 400))});
+    return *std::move(answer);
 }
 
 }  // namespace headlight

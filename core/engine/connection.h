@@ -17,6 +17,9 @@
 
 namespace headlight {
 
+/// Returns an answer, or the server's sentence if it is a refusal.
+Result<Frame> accepted(Frame answer);
+
 /// Is one connection; any thread may ask. Answers are read on a thread of its own, so that a question never
 /// waits for the answer to another.
 class Connection {
@@ -32,6 +35,9 @@ public:
     /// once it has waited for `patience`. Once `cancel` is set, tells the server and returns.
     Result<Frame> ask(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors = {},
                       std::chrono::steady_clock::duration patience = std::chrono::hours(24 * 365));
+    /// Does so, and returns a refusal too as what was answered, with its "error" and "code".
+    Result<Frame> answer_to(Json request, const CancelFlag* cancel, const std::vector<SentTensor>& tensors,
+                            std::chrono::steady_clock::duration patience = std::chrono::hours(24 * 365));
 
     /// Returns the server's answer to hello.
     const Json& about() const { return about_; }

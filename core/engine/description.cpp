@@ -147,15 +147,26 @@ Status read_stacks(const Json& described, int vocabulary, ModelConfig& c, std::v
     return success();
 }
 
-Result<ModelConfig> read_config(const Json& described, std::vector<EngineRule>& rules) {
-    ModelConfig c;
+/// Reads what the model reads and writes.
+Status read_kind(const Json& described, ModelConfig& c) {
     TRY(const std::string kind, json_string(described, or_null("kind"), "decoder", kDescription));
     constexpr std::string_view kKinds[] = {"decoder", "encoder", "encoder_decoder"};
     if (!contains(kKinds, kind)) return unknown("calls it " + in_quotes(kind));
     c.kind = kind == "encoder"   ? ModelKind::encoder
              : kind == "decoder" ? ModelKind::decoder
                                  : ModelKind::encoder_decoder;
+    TRY(const std::string pictures, json_string(described, or_null("pictures"), "", kDescription));
+    if (!pictures.empty() && pictures != "alone" && pictures != "beside")
+        return unknown("reads pictures " + in_quotes(pictures));
+    if (pictures == "alone") c.kind = ModelKind::vision;
     c.can = Capabilities::of(c.kind);
+    c.can.add_image = pictures == "beside";
+    return success();
+}
+
+Result<ModelConfig> read_config(const Json& described, std::vector<EngineRule>& rules) {
+    ModelConfig c;
+    TRY_STATUS(read_kind(described, c));
     TRY(c.family_name, json_string(described, "family", "model", kDescription));
     c.family_name = printable(shortened(c.family_name));
     const auto count = [&](const char* key, int max, int fallback) -> Result<int> {
@@ -164,9 +175,12 @@ Result<ModelConfig> read_config(const Json& described, std::vector<EngineRule>& 
     };
     TRY(c.d_model, count("d_model", kMaxWidth, 1));
     c.d_embed = c.d_model;
-    TRY(const int vocabulary, count("vocabulary", kMaxVocabulary, kMaxVocabulary));
+    int vocabulary = kMaxVocabulary;  // images have no table of tokens
+    if (!c.can.read_image) {
+        TRY(vocabulary, count("vocabulary", kMaxVocabulary, kMaxVocabulary));
+    }
     TRY(const int64_t logits, json_integer(described, or_null("logits"), 0, 0, kMaxVocabulary, kDescription));
-    c.vocab = narrow<int>(logits);
+    c.vocab = c.can.read_image ? 0 : narrow<int>(logits);  // its classes have no names here
     TRY(c.context, count("positions", 1 << 30, kMaxTokensRead));
     c.context = std::min(c.context, kMaxTokensRead);
     c.token_types = c.can.read_pair ? 2 : 0;
@@ -176,7 +190,8 @@ Result<ModelConfig> read_config(const Json& described, std::vector<EngineRule>& 
     c.pad_id = token_id(config, "pad_token_id", vocabulary, -1);
     TRY(const int64_t mask, json_integer(described, or_null("mask"), -1, -1, vocabulary - 1, kDescription));
     c.mask_id = narrow<int>(mask);
-    c.generation.eos_token_ids = token_ids(config, "eos_token_id", vocabulary);
+    c.generation.eos_token_ids = described.contains("ends") ? token_ids(described, "ends", vocabulary)
+                                                            : token_ids(config, "eos_token_id", vocabulary);
     c.generation.suppress_tokens = token_ids(config, "suppress_tokens", vocabulary);
     c.generation.forced_bos_token_id = token_id(config, "forced_bos_token_id", vocabulary, -1);
     TRY(const Json can, json_object(described, or_null("can"), kDescription));

@@ -9,6 +9,7 @@
 #include "base/quoted.h"
 #include "engine/connection.h"
 #include "engine/fetched_weights.h"
+#include "engine/remote_texts.h"
 #include "engine/remote_trace.h"
 #include "model/engine.h"
 #include "trace/trace_file.h"
@@ -18,34 +19,9 @@ namespace headlight {
 namespace {
 
 constexpr const char* kAnswer = "The server's answer";
-constexpr auto kEncodingPatience = std::chrono::seconds(30);  // servers tokenize while they compute
-constexpr size_t kRemembered = 4;                             // passes whose rows the next one may use
+constexpr size_t kRemembered = 4;  // passes whose rows the next one may use
 
-Result<std::vector<int>> read_numbers(const Json& answer, JsonKey key, int64_t most) {
-    std::vector<int> out;
-    TRY(const Json list, json_list(answer, key, kAnswer));
-    for (const Json& number : list) {
-        TRY(const int64_t value, whole_number(number, key.name, 0, most, kAnswer));
-        out.push_back(narrow<int>(value));
-    }
-    return out;
-}
-
-Error uneven() { return Error{"The server's tokens do not fit each other; start it again."}; }
-
-/// Reads where tokens begin and end; without that, a text is one span.
-Result<std::vector<Span>> read_offsets(const Json& answer, size_t tokens) {
-    std::vector<Span> out;
-    TRY(const Json list, json_list(answer, or_null("offsets"), kAnswer));
-    for (const Json& pair : list) {
-        if (!pair.is_array() || pair.size() != 2) return uneven();
-        TRY(const int64_t begin, whole_number(pair[0], "offsets", 0, 1 << 30, kAnswer));
-        TRY(const int64_t end, whole_number(pair[1], "offsets", 0, 1 << 30, kAnswer));
-        out.push_back({narrow<int>(begin), narrow<int>(end)});
-    }
-    out.resize(out.empty() ? tokens : out.size());
-    return out.size() == tokens ? Result<std::vector<Span>>(std::move(out)) : uneven();
-}
+Error uneven() { return Error{"The server's answer has another shape than asked for; start it again."}; }
 
 /// Returns 1 at [query, key] where a mask from a file lets a query see a key.
 SentTensor mask_rows(const Mask& mask, int n) {
@@ -72,6 +48,7 @@ class RemoteEngine : public Engine {
 public:
     RemoteEngine(std::shared_ptr<Connection> connection, EngineDescription described, std::string runs_on)
         : connection_(std::move(connection)),
+          texts_(connection_),
           weights_(connection_, std::move(described.weights), described.model->name),
           rules_(std::move(described.rules)),
           reuses_(described.reuses),
@@ -115,11 +92,17 @@ public:
     Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) override {
         Json asked{{"verb", "encode"}, {"text", text}, {"special", special}};
         if (!pair.empty()) asked["pair"] = pair;
-        return ask_encoding(std::move(asked));
+        return texts_.encode(std::move(asked));
     }
 
     Result<Encoding> encode_target(const std::string& text) override {
-        return ask_encoding({{"verb", "encode"}, {"target", text}});
+        return texts_.encode({{"verb", "encode"}, {"target", text}});
+    }
+
+    Result<PictureEncoding> encode_picture(const std::string& text,
+                                           const std::shared_ptr<const RgbImage>& image,
+                                           bool special) override {
+        return texts_.encode_picture(text, image, special);
     }
 
     Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
@@ -154,7 +137,7 @@ public:
             const std::string rows = "rows." + std::to_string(asked.header["cases"].size()) + ".";
             asked.header["cases"].push_back(spelled_all(run.config(), *one, rows, asked.tensors));
         }
-        TRY(const Frame answer, connection_->ask(std::move(asked.header), cancel, asked.tensors));
+        TRY(const Frame answer, ask(run.request, std::move(asked), cancel));
         return frame_matrix(answer, "logits", std::ssize(changed), logits_);
     }
 
@@ -164,7 +147,7 @@ public:
         Question asked = question(trace.config(), trace.request, "gradient");
         asked.header["metric"] = metric;
         for (const NamedShape& one : by) asked.header["by"].push_back(one.name);
-        TRY(const Frame answer, connection_->ask(std::move(asked.header), cancel, asked.tensors));
+        TRY(const Frame answer, ask(trace.request, std::move(asked), cancel));
         std::vector<Matrix> out;
         for (const NamedShape& one : by) {
             TRY(out.emplace_back(), frame_matrix(answer, one.name, one.rows, one.columns));
@@ -192,20 +175,6 @@ public:
     }
 
 private:
-    Result<Encoding> ask_encoding(Json asked) {
-        TRY(const Frame answer, connection_->ask(std::move(asked), nullptr, {}, kEncodingPatience));
-        Encoding out;
-        TRY(out.ids, read_numbers(answer.header, "ids", 1 << 30));
-        TRY(out.types, read_numbers(answer.header, or_null("types"), 1 << 10));
-        TRY(const Json tokens, json_list(answer.header, "tokens", kAnswer));
-        for (const Json& token : tokens)
-            out.tokens.push_back(token.is_string() ? token.get<std::string>() : "?");
-        TRY(out.offsets, read_offsets(answer.header, out.ids.size()));
-        out.types.resize(out.ids.size());
-        if (out.tokens.size() != out.ids.size()) return uneven();
-        return out;
-    }
-
     Status note_version(const Json& answer) {
         TRY(const int64_t version, json_integer(answer, or_null("version"), 0, 0, kMaxVersion, kAnswer));
         weights_.passed_with(version);
@@ -238,7 +207,14 @@ private:
         Question asked = question(c, request, "run");
         asked.header["capture"] = tensors_asked;
         if (have > 0) asked.header["from"] = have;
-        return connection_->ask(std::move(asked.header), cancel, asked.tensors);
+        return ask(request, std::move(asked), cancel);
+    }
+
+    /// Asks about a run, which may have read a picture.
+    Result<Frame> ask(const ForwardRequest& request, Question asked, const CancelFlag* cancel) {
+        const Picture* picture = request.inputs[0].picture.get();
+        if (!picture) return connection_->ask(std::move(asked.header), cancel, asked.tensors);
+        return texts_.ask_about(*picture, std::move(asked.header), cancel, asked.tensors);
     }
 
     /// Says which text is read, and under which interventions.
@@ -285,7 +261,7 @@ private:
         for (const std::weak_ptr<const Trace>& one : remembered_) {
             auto trace = one.lock();
             if (!trace || trace->model != model || trace->request.intervention != request.intervention ||
-                !has_vectors(*trace))
+                trace->request.inputs[0].picture != request.inputs[0].picture || !has_vectors(*trace))
                 continue;
             const bool given = trace.get() == past;
             const int rows = common(trace->output().ids, request.inputs.back().ids);
@@ -311,6 +287,7 @@ private:
     }
 
     const std::shared_ptr<Connection> connection_;
+    RemoteTexts texts_;
     FetchedWeights weights_;
     const std::vector<EngineRule> rules_;
     const bool reuses_;

@@ -31,7 +31,8 @@ struct Capabilities {
     bool fill_masks = false;     // encoders predict at their mask tokens,
     bool read_pair = false;      // and read two sentences
     bool write_target = false;   // encoder–decoders read one text and write another
-    bool read_image = false;     // vision models read patches instead of tokens
+    bool read_image = false;     // vision models read patches instead of tokens,
+    bool add_image = false;      // and vision–language models beside them (elsewhere alone: Model::engine)
     static Capabilities of(ModelKind kind);
 };
 

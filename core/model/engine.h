@@ -16,6 +16,8 @@
 namespace headlight {
 
 struct ForwardRequest;  // trace/trace.h
+struct Picture;
+struct RgbImage;
 struct Intervention;
 struct Trace;
 
@@ -23,6 +25,12 @@ struct Trace;
 struct NamedShape {
     std::string name;
     Index rows = 0, columns = 0;
+};
+
+/// Holds a text beside an image, as an engine reads it.
+struct PictureEncoding {
+    Encoding text;
+    std::shared_ptr<const Picture> picture;
 };
 
 /// Answers for a model without weights (Model::engine). Any thread may ask; a question whose `cancel` is set
@@ -44,6 +52,11 @@ public:
                                                                      const CancelFlag* cancel) = 0;
     /// Tokenizes a text, or two (tokenizer/tokenizer.h).
     virtual Result<Encoding> encode(const std::string& text, const std::string& pair, bool special) = 0;
+    /// Reads an image with a text, or alone. The same image has the same picture, for as long as its patches
+    /// stay at their place.
+    virtual Result<PictureEncoding> encode_picture(const std::string& text,
+                                                   const std::shared_ptr<const RgbImage>& image,
+                                                   bool special) = 0;
     /// Tokenizes what the decoder beside an encoder reads, without its start token.
     virtual Result<Encoding> encode_target(const std::string& text) = 0;
     /// Runs a request as run_trace does. Rows of `past` serve where they cannot have changed.

@@ -43,15 +43,26 @@ Sequence of_ids(const Tokenizer* tokenizer, std::vector<int> ids, std::vector<in
 Sequence of_picture(const Model& model, const RgbImage& image) {
     Sequence s;
     s.picture = std::make_shared<const Picture>(prepare_picture(image, model.config.vision));
-    const int across = model.config.vision.image / model.config.vision.patch;
+    const PatchGrid& grid = s.picture->grid;
     s.ids.resize(model.config.context);
     std::iota(s.ids.begin(), s.ids.end(), 0);
     s.tokens.push_back("[CLS]");
     for (int i = 0; i < model.config.vision.registers; ++i)
         s.tokens.push_back("[REG" + std::to_string(i) + "]");
-    for (int i = 0; i < model.config.vision.patches(); ++i)
-        s.tokens.push_back(std::to_string(i / across) + "," + std::to_string(i % across));
+    for (int i = 0; i < grid.count; ++i)
+        s.tokens.push_back(std::to_string(i / grid.columns) + "," + std::to_string(i % grid.columns));
     return s;
+}
+
+/// Reads an image where the model's weights are, beside a text or alone.
+Result<Sequence> read_picture_there(const Model& model, const TextInput& given, bool special,
+                                    ModelInput& input) {
+    if (!given.ids.empty() || !given.pair.empty())
+        return Error{model.name + " reads an image beside one text; leave --ids and --pair out."};
+    TRY(PictureEncoding read, model.engine->encode_picture(given.text, given.image, special));
+    TRY_STATUS(check_encoding(model, read.text, model.config.stacks[0]));
+    input.offsets = std::move(read.text.offsets);
+    return Sequence{std::move(read.text.ids), std::move(read.text.tokens), {}, std::move(read.picture)};
 }
 
 void cut(Sequence& s, int context) {
@@ -64,6 +75,7 @@ void cut(Sequence& s, int context) {
 
 Result<Sequence> read_source(const Model& model, const TextInput& given, bool special, ModelInput& input) {
     const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->get() : nullptr;
+    if (given.image) return read_picture_there(model, given, special, input);
     if (!given.ids.empty()) return of_ids(tokenizer, given.ids, given.types);
     TRY(Encoding e, encoded(model, given.text, given.pair, special));
     TRY_STATUS(check_encoding(model, e, model.config.stacks[0]));
@@ -104,11 +116,16 @@ Result<ModelInput> encode_input(const Model& model, const TextInput& given, bool
         if (!given.image)
             return Error{model.name +
                          " reads images, not text; give it one with --image, or drop one on the window."};
-        input.sequences.push_back(of_picture(model, *given.image));
+        if (model.engine) {
+            TRY(input.sequences.emplace_back(), read_picture_there(model, given, special, input));
+        } else {
+            input.sequences.push_back(of_picture(model, *given.image));
+        }
         input.tokens_in_all = input.sequences[0].ids.size();
         return input;
     }
-    if (given.image) return Error{model.name + " reads text, not images; open a ViT model for an image."};
+    if (given.image && !c.can.add_image)
+        return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (!c.can.write_target && (!given.target.empty() || !given.target_ids.empty()))
         return Error{model.name +
                      " has no decoder beside an encoder, so it reads no target; leave --target out."};

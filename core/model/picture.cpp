@@ -5,7 +5,9 @@ namespace headlight {
 
 Picture prepare_picture(const RgbImage& image, const VisionConfig& v) {
     Picture out{resize(image, v.image, v.image, v.resampling),
-                Matrix(v.patches(), v.channels * v.patch * v.patch)};
+                Matrix(v.patches(), v.channels * v.patch * v.patch),
+                {1 + v.registers, v.patches(), v.image / v.patch, v.image / v.patch},
+                ""};
     const int across = v.image / v.patch;
     for (int i = 0; i < v.patches(); ++i) {
         const int left = i % across * v.patch, top = i / across * v.patch;

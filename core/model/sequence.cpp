@@ -9,6 +9,13 @@ namespace {
 
 std::string range(int count) { return "(0 … " + std::to_string(count - 1) + ")"; }
 
+/// Checks an image that a server has read.
+Status check_picture_there(const std::string& name, const Sequence& s) {
+    const bool fits = s.picture && !s.picture->name.empty() && !s.ids.empty() &&
+                      s.picture->grid.first + s.picture->grid.count <= s.size();
+    return fits ? success() : Error{name + " reads images; give it one with --image."};
+}
+
 Status check_picture(const ModelConfig& c, const std::string& name, const Sequence& s) {
     const VisionConfig& v = c.vision;
     const bool fits = s.picture && s.size() == 1 + v.registers + v.patches() &&
@@ -34,8 +41,11 @@ Status check_types(const ModelConfig& c, const std::string& name, const Sequence
 
 Status check_sequence(const Model& model, size_t stack, const Sequence& s) {
     const ModelConfig& c = model.config;
-    if (c.can.read_image) return check_picture(c, model.name, s);
-    if (s.picture) return Error{model.name + " reads text, not images; open a ViT model for an image."};
+    if (c.can.read_image)
+        return model.engine ? check_picture_there(model.name, s) : check_picture(c, model.name, s);
+    if (s.picture && c.can.add_image) TRY_STATUS(check_picture_there(model.name, s));
+    if (s.picture && !c.can.add_image)
+        return Error{model.name + " reads text, not images; open a ViT model for an image."};
     if (s.ids.empty())
         return Error{"There are no tokens to read; give some text with --text, or ids with --ids."};
     if (const int context = c.context_of(c.stacks[stack]); s.size() > context)

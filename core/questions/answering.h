@@ -82,6 +82,7 @@ struct SentenceResult {
     Serial serial;
     std::shared_ptr<const Model> model;
     std::string text, second;
+    std::string image;                             // path of the one that it was asked for with, or ""
     std::string chat_asked;                        // the conversation it was asked for; "": a plain text
     std::shared_ptr<const Conversation> chat;      // who wrote its tokens; null: a plain text
     Intervention intervention;                     // asked for with it

@@ -6,15 +6,61 @@
 
 namespace headlight {
 
+namespace {
+
+bool is_image(const ChatJson& part) { return part.is_object() && part.value("type", ChatJson()) == "image"; }
+
+ChatJson part_of_text(const ChatJson& text) { return {{"type", "text"}, {"text", text}}; }
+
+/// Puts an image before the text of the user's first message, unless a message names its place.
+void place_image(ChatJson& messages) {
+    ChatJson* first = nullptr;
+    for (ChatJson& message : messages) {
+        const auto content = message.find("content");
+        if (content == message.end()) continue;
+        if (content->is_array() && std::any_of(content->begin(), content->end(), is_image)) return;
+        if (!first && content->is_string() && message.value("role", ChatJson()) == "user") first = &*content;
+    }
+    if (first) *first = ChatJson::array({{{"type", "image"}}, part_of_text(*first)});
+}
+
+/// Returns whether a template has passed over a message that is one text: some read lists of parts alone.
+bool passes_over(const ChatJson& messages, const std::string& rendered) {
+    return std::any_of(messages.begin(), messages.end(), [&](const ChatJson& message) {
+        const ChatJson content = message.value("content", ChatJson());
+        if (!content.is_string()) return false;
+        const auto& text = content.get_ref<const std::string&>();
+        const size_t first = text.find_first_not_of(" \n\t"), last = text.find_last_not_of(" \n\t");
+        return first != text.npos && rendered.find(text.substr(first, last - first + 1)) == rendered.npos;
+    });
+}
+
+/// Renders a conversation, with its texts as lists of parts where the template needs that.
+Result<RenderedChat> rendered_for(const Model& model, const ChatTemplates& templates, ChatRequest request) {
+    auto as_given = render_chat(templates, request);
+    const bool reads = as_given && !passes_over(request.messages, as_given->text);
+    if (reads || !model.config.can.add_image) return as_given;
+    for (ChatJson& message : request.messages)
+        if (const auto content = message.find("content"); content != message.end() && content->is_string())
+            *content = ChatJson::array({part_of_text(*content)});
+    auto in_parts = render_chat(templates, std::move(request));
+    return in_parts || !as_given ? in_parts : as_given;
+}
+
+}  // namespace
+
 bool has_chat_template(const Model& model) { return model.chat && !(*model.chat)->all.empty(); }
 
-Result<ChatInput> encode_chat_input(const Model& model, ChatRequest request) {
+Result<ChatInput> encode_chat_input(const Model& model, ChatRequest request,
+                                    std::shared_ptr<const RgbImage> image) {
     TRY(const auto templates, model.chat);
     ChatInput out;
+    if (image) place_image(request.messages);
     out.messages = request.messages;
-    TRY(out.rendered, render_chat(*templates, std::move(request)));
+    TRY(out.rendered, rendered_for(model, *templates, std::move(request)));
     TextInput typed;
     typed.text = out.rendered.text;
+    typed.image = std::move(image);
     TRY(out.input, encode_input(model, typed, false));  // the template writes special tokens itself
     return out;
 }

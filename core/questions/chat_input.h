@@ -20,8 +20,10 @@ struct ChatInput {
 bool has_chat_template(const Model& model);
 
 /// Renders the messages by the model's template and encodes them; fails if it has none, if the template
-/// refuses them, or as encode_input does.
-Result<ChatInput> encode_chat_input(const Model& model, ChatRequest request);
+/// refuses them, or as encode_input does. An image stands before the user's first message, unless a message
+/// has a part {"type": "image"}.
+Result<ChatInput> encode_chat_input(const Model& model, ChatRequest request,
+                                    std::shared_ptr<const RgbImage> image = nullptr);
 
 /// Says who wrote each token of a sequence that begins with the chat's tokens and goes on with the model's.
 std::shared_ptr<const Conversation> conversation_in(const Model& model, const ChatInput& chat,

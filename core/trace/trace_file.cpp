@@ -227,7 +227,8 @@ std::string labels_text(const Trace& trace, int stack) {
     const Model& m = *trace.model;
     const Sequence& s = trace.request.inputs[stack];
     std::vector<std::string> labels = s.tokens;
-    for (size_t i = 0; m.tokenizer && !s.picture && i < labels.size(); ++i) {
+    for (size_t i = 0; m.tokenizer && i < labels.size(); ++i) {
+        if (s.picture && s.picture->grid.has(narrow<int>(i))) continue;
         const std::string bytes = (stack == 0 ? **m.tokenizer : *m.target_tokenizer()).bytes(s.ids[i]);
         if (is_valid_utf8(bytes)) labels[i] = bytes;
     }

@@ -57,6 +57,7 @@ struct TestHost final : Host {
         return give_corpus(session, answer.sentence ? answer.sentence->model.get() : nullptr, path);
     }
     void browse_corpus() override {}
+    void browse_image() override {}
     void open_workspace(const std::string& path) override {
         opened = path;
         if (const auto file = files.find(path); file != files.end()) read(file->second, path);

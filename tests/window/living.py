@@ -1,6 +1,7 @@
 """The window over another process: connecting, typing, interventions, and a process that dies."""
 
 import tempfile
+from pathlib import Path
 
 from drive import Window
 from lively import Process
@@ -82,3 +83,33 @@ def a_server_that_refuses_a_pass_is_heard(display):
             w.type("t")
             r = w.wait(lambda r: len(r["tokens"]) == 15 and not r["busy"])
             assert r["notice"] == "", r["notice"]
+
+
+def an_image_is_read_beside_the_text(display):
+    """Dropped, it crosses once; the view Image shows where a word looks; it can be closed."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = Process(folder, "beside")
+        options = ("--engine", process.address, "--text", "a ball")
+        image = Path(__file__).parents[2] / "assets/samples/ball.png"
+        with Window(PROGRAM, display, *options) as w:
+            w.wait(lambda r: len(r["tokens"]) == 6 and not r["busy"])
+            w.show("Image")
+            w.wait(lambda r: "no image" in r["widgets"])
+            w.drop(image)
+            r = w.wait(lambda r: len(r["tokens"]) == 10 and not r["busy"])
+            assert r["tokens"][:4] == ["0,0", "0,1", "1,0", "1,1"], r["tokens"]
+            w.wait(lambda r: "overlay" in r["widgets"] and "word/4" in r["widgets"])
+            w.click("word/5")
+            w.wait(lambda r: r["locked"] and r["locked"][0] == 5)
+            w.click("sentence", 0.9, 0.5)
+            w.key("End")
+            w.type("s")
+            w.wait(lambda r: len(r["tokens"]) == 11 and not r["busy"])
+            sent = [r for r in process.asked if r["verb"] == "encode" and r["body"]]
+            assert len(sent) == 1 and process.runs()[-1]["picture"] == "p", len(sent)
+            w.click("image/close")
+            r = w.wait(lambda r: len(r["tokens"]) == 7 and not r["busy"])
+            assert "image" in r["widgets"] and "picture" not in process.runs()[-1]
+            w.key("Escape")
+            w.key("ctrl+z")
+            w.wait(lambda r: len(r["tokens"]) == 11 and not r["busy"])

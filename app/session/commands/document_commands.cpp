@@ -28,13 +28,28 @@ namespace {
 
 /// Gives an image to the open vision model, or to a view that takes one.
 Status open_picture(CommandContext& c, const std::string& path) {
-    if (c.model() && c.model()->config.can.read_image)
+    const Capabilities can = c.model() ? c.model()->config.can : Capabilities{};
+    if (can.read_image)
         c.host.set_text(TextName::sentence, path);
+    else if (can.add_image)
+        c.session.document.put_text(TextName::picture, path);
     else if (!c.host.show_picture(path))
         return Error{
             "An image needs a vision model: open a ViT and drop it again, or drop it on Learn's “Beyond "
             "language”."};
     return success();
+}
+
+Status choose_image(CommandContext& c, const std::string& words) {
+    if (sentence_locked(c.session)) return Error{kLockedByLesson};
+    if (!words.empty()) return open_picture(c, expand_home(words).string());
+    c.host.browse_image();
+    return success();
+}
+
+const char* reads_beside(const CommandContext& c) {
+    if (!c.model()) return "No model is open yet.";
+    return c.model()->config.can.add_image ? nullptr : "This model reads no image beside its text.";
 }
 
 Status read_text_file(CommandContext& c, const std::string& path) {
@@ -225,6 +240,16 @@ const char* needs_left(const CommandContext& c) {
 void open_left(CommandContext& c) { c.host.open_workspace(std::string(c.session.document.left_workspace)); }
 void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 
+void close_image(CommandContext& c) { c.session.document.put_text(TextName::picture, ""); }
+
+std::vector<Command> image_commands() {
+    return in_group(
+        "Edit", {row({"image [PATH]", "Read an image beside the text",
+                      "the image that a vision–language model reads; alone: with the desktop's dialog"},
+                     choose_image, reads_beside),
+                 row({"close image", "Close the image", "read the text alone"}, close_image, reads_beside)});
+}
+
 }  // namespace
 
 std::vector<Command> document_commands() {
@@ -260,7 +285,7 @@ std::vector<Command> document_commands() {
                      start_example, reads_words),
                  text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
                           TextName::second)});
-    return joined({files, texts});
+    return joined({files, texts, image_commands()});
 }
 
 }  // namespace headlight

@@ -30,7 +30,7 @@ struct WorkRequest {
                                             // tokens mean that one; null: whichever is open
     std::string text;
     std::string chat;     // the conversation that the model reads instead (chat_read), or ""
-    std::string picture;  // path of the image: vision models read it instead of the text
+    std::string picture;  // path of the image: vision models read it instead of the text, or beside it
     std::string second;   // second sentence or target
     GenerationAsked generation;
     int block = 0, head = 0;
@@ -48,7 +48,7 @@ struct WorkRequest {
     /// Whether another request reads the same text, in the same way.
     bool reads_as(const WorkRequest& other) const {
         const auto read = [](const WorkRequest& r) {
-            return std::tie(r.text, r.chat, r.second, r.intervention, r.generation);
+            return std::tie(r.text, r.chat, r.picture, r.second, r.intervention, r.generation);
         };
         return read(*this) == read(other);
     }

@@ -36,8 +36,7 @@ bool changes_something(const WorkRequest& r) {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool everything = !request.reads_as(last) || request.picture != last.picture ||
-                            request.model_path != last.model_path ||
+    const bool everything = !request.reads_as(last) || request.model_path != last.model_path ||
                             request.model_attempt != last.model_attempt || request.other != last.other ||
                             (request.asked_of != last.asked_of && changes_something(request));
     const Supersedes supersedes = everything                            ? Supersedes::everything
@@ -106,9 +105,11 @@ WorkRequest Worker::of_model(WorkRequest r) const {
             r.jobs, [](const JobRequest& job) { return !std::holds_alternative<CorpusSweep::Request>(job); });
         for (JobRequest& job : r.jobs) std::get<CorpusSweep::Request>(job).begins = false;
     }
-    if (!model_->config.can.read_image) return r;
-    r.text = r.picture;
-    if (r.other && !r.other->model_path.empty()) r.other->text = r.picture;
+    if (model_->config.can.read_image) {
+        r.text = r.picture;
+        if (r.other && !r.other->model_path.empty()) r.other->text = r.picture;
+    }
+    if (!model_->config.can.add_image) r.picture.clear();
     return r;
 }
 

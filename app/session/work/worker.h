@@ -43,10 +43,12 @@ private:
     void update_model(const WorkRequest& request);
     void finish_opening();
     Result<ModelInput> recorded_input(const Model& model) const;
-    Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
+    struct Read {
+        const std::string &text, &second, &chat, &picture;
+    };
+    Result<std::shared_ptr<const RgbImage>> open_image_once(const std::string& path);
     /// Reads a text, or a conversation in its place.
-    Result<ChatInput> read_given(const Model& model, const std::string& text, const std::string& second,
-                                 const std::string& chat);
+    Result<ChatInput> read_given(const Model& model, const Read& read);
     Status read_sentence(const WorkRequest& request);
     std::vector<int> beginnings(const WorkRequest& request, const Sequence& whole) const;
     Status show_beginnings(const WorkRequest& request, const ChatInput& read);
@@ -55,7 +57,8 @@ private:
     Status show_recorded(const WorkRequest& request);
     void update_other_model(const OtherRun& other);
     void drop_other(std::string why);
-    Result<SentenceResult> run_other(const OtherRun& other, const std::string& second);
+    Result<SentenceResult> run_other(const OtherRun& other, const std::string& second,
+                                     const std::string& picture);
     Status read_other(const WorkRequest& request);
     void run_jobs(JobsOf of, const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,

@@ -33,35 +33,34 @@ void Worker::update_model(const WorkRequest& r) {
     if (opener_.ended()) finish_opening();
 }
 
-Result<ChatInput> Worker::read_given(const Model& model, const std::string& text, const std::string& second,
-                                     const std::string& chat) {
-    if (!chat.empty()) {
-        TRY(ChatRequest request, parse_chat(chat, "The conversation"));
-        return encode_chat_input(model, std::move(request));
+Result<std::shared_ptr<const RgbImage>> Worker::open_image_once(const std::string& path) {
+    if (path.empty()) return std::shared_ptr<const RgbImage>();
+    if (!image_ || image_path_ != path) {
+        TRY(RgbImage opened, open_picture(path));
+        image_ = std::make_shared<const RgbImage>(std::move(opened));
+        image_path_ = path;
     }
-    ChatInput plain;
-    TRY(plain.input, read_input(model, text, second));
-    return plain;
+    return image_;
 }
 
-Result<ModelInput> Worker::read_input(const Model& model, const std::string& text,
-                                      const std::string& second) {
-    TextInput typed;
+Result<ChatInput> Worker::read_given(const Model& model, const Read& read) {
     const Capabilities& can = model.config.can;
+    if (can.read_image && read.text.empty()) return ChatInput{};
+    TRY(auto image, open_image_once(can.read_image ? read.text : can.add_image ? read.picture : ""));
+    if (!read.chat.empty()) {
+        TRY(ChatRequest request, parse_chat(read.chat, "The conversation"));
+        return encode_chat_input(model, std::move(request), std::move(image));
+    }
+    TextInput typed;
+    typed.image = std::move(image);
     if (!can.read_image) {
-        typed.text = text;
-        if (can.read_pair) typed.pair = second;
-        if (can.write_target) typed.target = second;
-        return encode_input(model, typed);
+        typed.text = read.text;
+        if (can.read_pair) typed.pair = read.second;
+        if (can.write_target) typed.target = read.second;
     }
-    if (text.empty()) return ModelInput{};
-    if (!image_ || image_path_ != text) {
-        TRY(RgbImage image, open_picture(text));
-        image_ = std::make_shared<const RgbImage>(std::move(image));
-        image_path_ = text;
-    }
-    typed.image = image_;
-    return encode_input(model, typed);
+    ChatInput plain;
+    TRY(plain.input, encode_input(model, typed));
+    return plain;
 }
 
 }  // namespace headlight

@@ -61,28 +61,30 @@ Status Worker::read_other(const WorkRequest& r) {
                                    : r.second;  // B reads the target that A generated
     const bool same = state_.other && state_.other->model == other_model_ &&
                       state_.other->text == r.other->text && state_.other->chat_asked == r.other->chat &&
-                      state_.other->second == second;
+                      state_.other->second == second && state_.other->image == r.picture;
     if (same || (!other_model_ && !failed)) return success();
     state_.answers.drop_pairs();
     if (failed) {
         state_.other = nullptr;
         return success();
     }
-    TRY(SentenceResult s, run_other(*r.other, second));
+    TRY(SentenceResult s, run_other(*r.other, second, r.picture));
     s.text = r.other->text;
     s.chat_asked = r.other->chat;
     s.second = second;
+    s.image = r.picture;
     s.model = other_model_;
     state_.other = std::make_shared<SentenceResult>(std::move(s));
     return success();
 }
 
 /// An empty result, and why, where there is no run.
-Result<SentenceResult> Worker::run_other(const OtherRun& other, const std::string& second) {
+Result<SentenceResult> Worker::run_other(const OtherRun& other, const std::string& second,
+                                         const std::string& picture) {
     state_.other_error.clear();
     const auto read = [&]() -> Result<ModelInput> {
         if (recorded_) return recorded_input(*other_model_);
-        TRY(ChatInput given, read_given(*other_model_, other.text, second, other.chat));
+        TRY(ChatInput given, read_given(*other_model_, {other.text, second, other.chat, picture}));
         return std::move(given.input);
     };
     auto input = read();

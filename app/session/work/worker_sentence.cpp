@@ -35,6 +35,7 @@ std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span>
 void note_request(SentenceResult& s, const WorkRequest& r) {
     s.text = r.text;
     s.chat_asked = r.chat;
+    s.image = r.picture;
     s.second = r.second;
     s.intervention = r.intervention;
     s.asked = r.generation;
@@ -103,7 +104,7 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
         changes.end());
     const std::shared_ptr<const SentenceResult> last = state_.sentence;  // lives while others are shown
     const bool same = last && last->complete && last->written && last->model == model_ &&
-                      last->text == r.text && last->chat_asked == r.chat &&
+                      last->text == r.text && last->chat_asked == r.chat && last->image == r.picture &&
                       last->intervention == r.intervention && last->written->request == asked;
     if (same) return last->written;
     ShownWriting seen(writing_apart_, [&](Generation so_far) {
@@ -168,14 +169,15 @@ Result<SentenceResult> Worker::run_described(const WorkRequest& r, std::vector<S
 }
 
 /// Number of tokens of a new text to show before all: doubles each time, beyond cached tokens and the focused
-/// cell. None if a row may depend on later ones and would be recomputed, nor if most of the text is already
+/// cell. None beside an image, of whose patches a beginning may lack some, if a row may depend on later ones
+/// and would be recomputed, nor if most of the text is already
 /// shown: it would shrink and grow during editing.
 std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole) const {
     const ModelConfig& c = model_->config;
     const int n = whole.size();
     const bool rows_stand = c.stacks.size() == 1 && c.stacks[0].causal && r.intervention == Intervention{} &&
                             !c.positions_depend_on_length(n);
-    if (!rows_stand || n <= first_tokens_) return {};
+    if (!rows_stand || n <= first_tokens_ || whole.picture) return {};
     int seen = r.cell ? std::max(r.cell->first, r.cell->second) : 0;
     if (const SentenceResult* last = state_.sentence.get(); last && last->trace && last->model == model_) {
         const std::vector<int>& ids = last->trace->output().ids;
@@ -239,7 +241,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
     auto s = std::make_shared<SentenceResult>();
     s->model = model_;
     state_.text_error.clear();
-    auto given = read_given(*model_, r.text, r.second, r.chat);
+    auto given = read_given(*model_, {r.text, r.second, r.chat, r.picture});
     if (!given && model_->engine) return given.error();  // what is shown stays, as where a pass fails
     if (!given) state_.text_error = given.error().message;
     if (ModelInput* input = given ? &given->input : nullptr;
@@ -272,7 +274,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
 Status Worker::update_sentence(const WorkRequest& r) {
     const SentenceResult* s = state_.sentence.get();
     const bool fresh = !s || !s->complete || s->model != model_ || s->text != r.text ||
-                       s->chat_asked != r.chat || s->second != r.second ||
+                       s->chat_asked != r.chat || s->image != r.picture || s->second != r.second ||
                        s->intervention != r.intervention || s->asked != r.generation;
     if (refused_ && refused_->reads_as(r)) return success();
     refused_.reset();

@@ -254,8 +254,9 @@ void draw_ends(Ui& ui, const Diagram& d, const StackLayout& l, int index) {
     const ModelConfig& c = d.config;
     const bool vision = c.can.read_image;
     const char* whose = c.stacks.size() == 1 ? "" : index ? "target " : "source ";
-    const std::string reads = vision ? std::to_string(c.vision.patches()) + " patches and a class token"
-                                     : whose + std::string("tokens, at most ") + std::to_string(c.context);
+    const std::string reads = vision && !c.vision.patch ? "an image"
+                              : vision ? std::to_string(c.vision.patches()) + " patches and a class token"
+                                       : whose + std::string("tokens, at most ") + std::to_string(c.context);
     const std::string says = index + 1 < isize(c.stacks) ? "to the decoder"
                              : vision                    ? "a class"
                              : c.can.fill_masks          ? "each token, read in both directions"

@@ -15,19 +15,28 @@ namespace headlight {
 namespace {
 
 constexpr float kAbovePicture = 72, kUnder = 190, kClass = 26, kOverlayLeast = 96, kOverlayMore = 110;
+constexpr const char* kNoImage =
+    "This model reads an image beside the text: drop one onto the window, or press “Image…” beside it.";
+constexpr const char* kNoGrid =
+    "The server reads this image in several pieces, whose patches make no grid; the heat map shows them.";
 
-/// Token 0 is the class token; registers may follow, then the patches from token `first` on.
+/// Places the patches, which are tokens in a row, on the image.
 struct Patches : Grid {
-    int first = 1;
-    Rect patch(int token) const { return cell((token - first) / columns, (token - first) % columns); }
+    PatchGrid tokens;
+    bool has(int token) const { return tokens.has(token); }
+    Rect patch(int token) const {
+        return cell((token - tokens.first) / columns, (token - tokens.first) % columns);
+    }
     int token_at(ImVec2 place) const {
         const auto [row, column] = at(place);
-        return first + row * columns + column;
+        return tokens.first + row * columns + column;
     }
 };
 
+const Picture* picture_of(const Scene& s) { return s.sentence()->trace->request.inputs[0].picture.get(); }
+
 void draw_photo(Scene& s, Rect r) {
-    const RgbImage& image = s.sentence()->trace->request.inputs[0].picture->image;
+    const RgbImage& image = picture_of(s)->image;
     s.ui.picture(r, s.pictures.photo.id(), image.width, image.height, image.rgb.data());
     s.ui.frame(inset(r, -s.ui.line(), -s.ui.line()), s.ui.colors->l2);
 }
@@ -47,7 +56,7 @@ void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);
     const Shades shades = row_shades(s, query);
-    for (int key = patches.first; key < s.keys(); ++key) {
+    for (int key = patches.tokens.first; patches.has(key); ++key) {
         const float place = shades.place(p.at(query, key), shades.largest);
         const Rgb c = color_of(map, place);
         const float alpha = kOverlayLeast + kOverlayMore * std::max(0.0f, place);
@@ -84,52 +93,118 @@ void answer_patches(Scene& s, const Patches& left, const Patches& right, int que
     if (on_left.clicked || on_right.clicked) s.leave_text();
 }
 
+/// Returns how much of a query's weight lies on the image.
+float share_of_image(const Scene& s, const PatchGrid& tokens, int query) {
+    float out = 0;
+    for (int key = tokens.first; tokens.has(key); ++key) out += std::max(0.0f, s.weight(query, key));
+    return out;
+}
+
 /// "weight 0 … 0.213, on itself 0.021, on the class token 0.010".
-std::string about_weights(const Scene& s, int query) {
-    return "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3) + ", on itself " +
-           decimals(s.weight(query, query), 3) +
+std::string about_weights(const Scene& s, const PatchGrid& tokens, int query) {
+    const std::string range = "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3);
+    if (!s.model()->config.can.read_image)
+        return decimals(share_of_image(s, tokens, query), 3) + " of its weight lies on the image; " + range;
+    return range + ", on itself " + decimals(s.weight(query, query), 3) +
            (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : "");
 }
 
-}  // namespace
+/// Names the token whose attention is shown.
+std::string name_of_query(const Scene& s, const PatchGrid& tokens, int query) {
+    const std::string& label = s.query_labels()[query];
+    if (tokens.has(query)) return "Patch " + label;
+    if (!s.model()->config.can.read_image) return in_quotes(label);
+    return query == 0 ? "The class token" : "Register " + label;
+}
 
-void draw_picture(Scene& s, Rect area) {
+/// Draws the tokens of the text; a click shows where on the image one looks.
+void draw_words(Scene& s, Rect area, const PatchGrid& tokens, int query) {
     Ui& ui = s.ui;
-    if (!s.answer->picture) return;
-    const bool known = s.session.selection.locked && s.holds(*s.session.selection.locked);
-    const int query = known ? s.session.selection.locked->first : 0,
-              across = s.model()->config.vision.image / s.model()->config.vision.patch,
-              first = 1 + s.model()->config.vision.registers;
-    Rect room = inset(area, size::center_pad, 0);
-    take_top(room, kAbovePicture);
+    Column c(ui, area, area.y + kClass);
+    c.heading("Tokens of the text, and how much of their weight lies on the image");
+    ImVec2 at{area.x, c.y};
+    for (int i = 0; i < s.queries(); ++i) {
+        if (tokens.has(i)) continue;
+        Chip chip = token_chip(ui, s.query_labels()[i], i == query ? ChipRole::query : ChipRole::token);
+        chip.detail = decimals(share_of_image(s, tokens, i), 2);
+        const float width = chip_width(ui, chip);
+        if (at.x + width > area.right()) at = {area.x, at.y + size::chip + gap::close};
+        if (at.y + size::chip > area.bottom()) return;
+        if (press_chip(ui, "word/" + std::to_string(i), {at.x, at.y, width, size::chip}, chip, i == query)
+                .clicked)
+            s.lock(std::pair{i, std::min(i, s.keys() - 1)});
+        at.x += width + gap::close;
+    }
+}
+
+void draw_why_empty(Scene& s, Rect area, const std::string& why) {
+    const Rect inside = inset(area, size::center_pad, size::center_pad);
+    s.ui.name("no image", inside);
+    s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, s.ui.colors->t2, why);
+}
+
+/// Places the image twice side by side, with room for what is said under it.
+std::pair<Patches, Patches> both_at(Ui& ui, Rect room, const Picture& picture) {
+    const PatchGrid& tokens = picture.grid;
     const Rect half = nth_column(room, 0, 2, size::center_pad);
-    const float side = ui.whole(std::min(half.w, room.h - kUnder)), cell = side / float(across);
-    const Patches left{grid_at(room.min(), across, across, cell, cell), first},
-        right{grid_at({room.x + side + size::center_pad, room.y}, across, across, cell, cell), first};
-    const std::string count = std::to_string(across),
-                      from = query == 0 ? "The class token"
-                                        : (query < first ? "Register " : "Patch ") + s.query_labels()[query];
-    const std::string patches = count + " × " + count + " patches";
-    draw_title(ui, left.view, area.y, "Image and patches",
-               first_that_fits(ui, kCaption,
+    const auto image_w = float(picture.image.width), image_h = float(picture.image.height);
+    const float most = std::max(room.h - kUnder, room.h / 2),
+                scale = std::min(half.w / image_w, most / image_h), wide = ui.whole(scale * image_w),
+                high = ui.whole(scale * image_h), w = wide / float(tokens.columns),
+                h = high / float(tokens.rows);
+    const auto at = [&](float x) {
+        return Patches{grid_at({x, room.y}, tokens.rows, tokens.columns, w, h), tokens};
+    };
+    return {at(room.x), at(room.x + wide + size::center_pad)};
+}
+
+void draw_titles(Scene& s, const Patches& left, const Patches& right, float top, int query) {
+    const std::string patches = std::to_string(left.rows) + " × " + std::to_string(left.columns) + " patches";
+    draw_title(s.ui, left.view, top, "Image and patches",
+               first_that_fits(s.ui, kCaption,
                                {patches + "; click one to see what it attends to",
                                 patches + "; click one for its attention", patches + "; click one"},
                                left.view.w));
-    draw_title(ui, right.view, area.y, from + " attends to", about_weights(s, query));
+    draw_title(s.ui, right.view, top, name_of_query(s, right.tokens, query) + " attends to",
+               about_weights(s, right.tokens, query));
+}
+
+void draw_both(Scene& s, Rect area, const Picture& picture, int query) {
+    Ui& ui = s.ui;
+    Rect room = inset(area, size::center_pad, 0);
+    take_top(room, kAbovePicture);
+    const auto [left, right] = both_at(ui, room, picture);
+    draw_titles(s, left, right, area.y, query);
     draw_photo(s, left.view);
     draw_grid_lines(ui, left);
     draw_photo(s, right.view);
     draw_weights_over(s, right, query);
     answer_patches(s, left, right, query);
-    if (query >= first) ui.frame(left.patch(query), ui.colors->accent, 2);
-    if (const auto cell = s.shown_cell(); cell && cell->second >= first)
-        for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);
-    draw_classes(s, {left.view.x, left.view.bottom(), side, kUnder});
+    if (left.has(query)) ui.frame(left.patch(query), ui.colors->accent, 2);
+    if (const auto cell = s.shown_cell(); cell && left.has(cell->second))
+        for (const Patches* p : {&left, &right}) ui.frame(p->patch(cell->second), ui.colors->hover, 2);
+    const float top = left.view.bottom();
+    if (s.model()->config.can.read_image)
+        draw_classes(s, {room.x, top, left.view.w, kUnder});
+    else
+        draw_words(s, {room.x, top, room.w, area.bottom() - top}, picture.grid, query);
+}
+
+}  // namespace
+
+void draw_picture(Scene& s, Rect area) {
+    if (!s.answer->picture) return;
+    const Picture* picture = picture_of(s);
+    if (!picture || picture->grid.rows == 0) return draw_why_empty(s, area, picture ? kNoGrid : kNoImage);
+    const auto locked = s.session.selection.locked;
+    const bool known = locked && s.holds(*locked);
+    const int unasked = s.model()->config.can.read_image ? 0 : s.queries() - 1;
+    draw_both(s, area, *picture, known ? locked->first : unasked);
 }
 
 namespace {
 
-bool is_vision(const Model& m) { return m.config.can.read_image; }
+bool sees_images(const Model& m) { return m.config.can.read_image || m.config.can.add_image; }
 
 }  // namespace
 
@@ -139,7 +214,7 @@ View picture_view() {
             .answers = ViewGroup::look,
             .synonyms = "patches, vision",
             .draw = draw_picture,
-            .offered = is_vision,
+            .offered = sees_images,
             .group = combined_heads,
             .numbers = pattern_numbers};
 }

@@ -106,10 +106,15 @@ public:
         }
     }
 
+    static bool touches(const PatchGrid& image, const TextSpan& part) {
+        return part.first < image.first + image.count && image.first < part.end;
+    }
+
     /// Returns whether the rest still predicts what is asked for.
     bool can_delete(const Deleted& at) const {
         const Sequence& text = trace_.request.inputs[size_t(at.stack)];
         if (text.size() <= at.part.size()) return false;
+        if (text.picture && touches(text.picture->grid, at.part)) return false;  // they stand for one image
         if (!is_output(at)) return true;
         if (trace_.request.inputs.size() > 1 && at.part.first == 0) return false;  // the decoder's start
         for (const Metric& m : request_.metrics) {

@@ -174,7 +174,7 @@ void name_parts(const Tokenizer& tokenizer, const std::vector<int>& ids, std::ve
 }  // namespace
 
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack) {
-    if (sequence.picture) return sequence.tokens;
+    if (model.config.can.read_image) return sequence.tokens;
     if (!model.tokenizer) {
         std::vector<std::string> out;
         for (const std::string& token : sequence.tokens) out.push_back(label_of(token));
@@ -184,6 +184,8 @@ std::vector<std::string> token_labels(const Model& model, const Sequence& sequen
     std::vector<std::string> out;
     for (const int id : sequence.ids) out.push_back(token_label(tokenizer, id));
     name_parts(tokenizer, sequence.ids, out);
+    for (int i = 0; sequence.picture && i < sequence.size(); ++i)
+        if (sequence.picture->grid.has(i)) out[size_t(i)] = sequence.tokens[size_t(i)];
     return out;
 }
 

@@ -143,7 +143,7 @@ Questions ask_pictures(const StationInput& in, const PicturesState& state, const
     q.finding = with_commas(patches) + " patches of " + with_commas(numbers) +
                 " numbers each, and one class token: " + with_commas(tokens) + " tokens.";
     q.why = "One head compares each with each: " + with_commas(tokens * tokens) + " scores.";
-    if (in.trace && in.trace->config().can.read_image && state.patch != PicturesState().patch)
+    if (in.trace && in.trace->config().vision.patch && state.patch != PicturesState().patch)
         q.why += " " + in.model->name + " reads patches of " +
                  std::to_string(in.trace->config().vision.patch) + " × " +
                  std::to_string(in.trace->config().vision.patch) +

@@ -37,7 +37,8 @@ struct CutPicture {
 };
 
 bool sees_pictures(const StationInput& in) {
-    return in.trace && in.trace->config().can.read_image && in.trace->request.inputs[0].picture;
+    return in.trace && in.trace->config().can.read_image && in.trace->has_weights() &&
+           in.trace->request.inputs[0].picture;
 }
 
 /// Resizes to a square, as vision models do.
@@ -172,10 +173,9 @@ Result<Curves> glimpses(const StationInput& in, ThreadPool& pool) {
 }  // namespace
 
 Pixels weights_on_picture(const Trace& trace, const std::string& title, const std::vector<float>& weights) {
-    const RgbImage& image = trace.request.inputs[0].picture->image;
-    const int patch = trace.config().vision.patch;
-    return {
-        title, shown(image), image.height / patch, image.width / patch, {weights.begin() + 1, weights.end()}};
+    const Picture& picture = *trace.request.inputs[0].picture;
+    const auto [first, count, rows, columns] = picture.grid;
+    return {title, shown(picture.image), rows, columns, {weights.begin() + first, weights.end()}};
 }
 
 RgbImage sample_picture(int side) {
