@@ -336,7 +336,8 @@ std::string count_text(const Scene& s) {
     const auto& labels = s.sentence()->labels;
     if (labels.size() > 1)
         return std::to_string(labels[0].size()) + " and " + counted_tokens(isize(labels[1]));
-    if (s.model()->config.can.read_image) return std::to_string(labels[0].size() - 1) + " patches";
+    const auto& picture = s.sentence()->trace ? s.sentence()->trace->request.inputs[0].picture : nullptr;
+    if (picture && s.model()->config.can.read_image) return std::to_string(picture->grid.count) + " patches";
     return counted_tokens(isize(labels[0]));
 }
 

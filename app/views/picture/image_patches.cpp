@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "paint/layout.h"
 #include "parts/controls.h"
@@ -51,11 +52,24 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
     }
 }
 
-/// Overlays each patch with its color; a larger weight is more opaque.
+/// Returns the largest weight of a query on a patch.
+float largest_on_image(const Scene& s, const PatchGrid& tokens, int query) {
+    float out = 1e-6f;  // a query before the image sees none of it
+    for (int key = tokens.first; tokens.has(key); ++key)
+        out = std::max(out, s.answer->picture->at(query, key));
+    return out;
+}
+
+/// Overlays each patch with its color; a larger weight is more opaque. Beside a text, whose tokens may have
+/// most of the row's weight, the largest patch has the strongest color.
 void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);
-    const Shades shades = row_shades(s, query);
+    Shades shades = row_shades(s, query);
+    if (!s.model()->config.can.read_image) {
+        shades.largest = largest_on_image(s, patches.tokens, query);
+        shades.percentile = std::min(shades.percentile, shades.largest);
+    }
     for (int key = patches.tokens.first; patches.has(key); ++key) {
         const float place = shades.place(p.at(query, key), shades.largest);
         const Rgb c = color_of(map, place);
@@ -102,11 +116,12 @@ float share_of_image(const Scene& s, const PatchGrid& tokens, int query) {
 
 /// "weight 0 … 0.213, on itself 0.021, on the class token 0.010".
 std::string about_weights(const Scene& s, const PatchGrid& tokens, int query) {
-    const std::string range = "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3);
     if (!s.model()->config.can.read_image)
-        return decimals(share_of_image(s, tokens, query), 3) + " of its weight lies on the image; " + range;
+        return decimals(share_of_image(s, tokens, query), 3) + " of its weight lies on the image, at most " +
+               decimals(largest_on_image(s, tokens, query), 3) + " on a patch";
+    const std::string range = "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3);
     return range + ", on itself " + decimals(s.weight(query, query), 3) +
-           (query ? ", on the class token " + decimals(s.weight(query, 0), 3) : "");
+           (query && tokens.first > 0 ? ", on the class token " + decimals(s.weight(query, 0), 3) : "");
 }
 
 /// Names the token whose attention is shown.
@@ -117,23 +132,52 @@ std::string name_of_query(const Scene& s, const PatchGrid& tokens, int query) {
     return query == 0 ? "The class token" : "Register " + label;
 }
 
-/// Draws the tokens of the text; a click shows where on the image one looks.
+/// Places a token of the text in lines of chips.
+struct WordPlace {
+    int token = 0, line = 0;
+    float x = 0, w = 0;
+};
+
+Chip word_chip(const Scene& s, int token, int query, const std::string& share) {
+    Chip chip = token_chip(s.ui, s.query_labels()[token], token == query ? ChipRole::query : ChipRole::token);
+    chip.detail = share;
+    return chip;
+}
+
+std::vector<WordPlace> word_places(Scene& s, const PatchGrid& tokens, float room) {
+    std::vector<WordPlace> out;
+    WordPlace at;
+    for (; at.token < s.queries(); ++at.token) {
+        if (tokens.has(at.token)) continue;
+        at.w = chip_width(s.ui, word_chip(s, at.token, -1, "0.00"));
+        if (at.x > 0 && at.x + at.w > room) {
+            ++at.line;
+            at.x = 0;
+        }
+        out.push_back(at);
+        at.x += at.w + gap::close;
+    }
+    return out;
+}
+
+/// Draws the tokens of the text, those around the query if not all fit; a click shows where on the image one
+/// looks.
 void draw_words(Scene& s, Rect area, const PatchGrid& tokens, int query) {
+    constexpr float kStep = size::chip + gap::close;
     Ui& ui = s.ui;
+    const std::vector<WordPlace> places = word_places(s, tokens, area.w);
+    const auto chosen =
+        std::find_if(places.begin(), places.end(), [&](const WordPlace& p) { return p.token >= query; });
     Column c(ui, area, area.y + kClass);
     c.heading("Tokens of the text, and how much of their weight lies on the image");
-    ImVec2 at{area.x, c.y};
-    for (int i = 0; i < s.queries(); ++i) {
-        if (tokens.has(i)) continue;
-        Chip chip = token_chip(ui, s.query_labels()[i], i == query ? ChipRole::query : ChipRole::token);
-        chip.detail = decimals(share_of_image(s, tokens, i), 2);
-        const float width = chip_width(ui, chip);
-        if (at.x + width > area.right()) at = {area.x, at.y + size::chip + gap::close};
-        if (at.y + size::chip > area.bottom()) return;
-        if (press_chip(ui, "word/" + std::to_string(i), {at.x, at.y, width, size::chip}, chip, i == query)
-                .clicked)
-            s.lock(std::pair{i, std::min(i, s.keys() - 1)});
-        at.x += width + gap::close;
+    const int fit = std::max(1, int((area.bottom() - c.y) / kStep)),
+              first = chosen == places.end() ? 0 : std::max(0, chosen->line - fit + 1);
+    for (const WordPlace& p : places) {
+        if (p.line < first || p.line >= first + fit) continue;
+        const Chip chip = word_chip(s, p.token, query, decimals(share_of_image(s, tokens, p.token), 2));
+        const Rect r{area.x + p.x, c.y + float(p.line - first) * kStep, p.w, size::chip};
+        if (press_chip(ui, "word/" + std::to_string(p.token), r, chip, p.token == query).clicked)
+            s.lock(std::pair{p.token, std::min(p.token, s.keys() - 1)});
     }
 }
 
