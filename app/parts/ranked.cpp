@@ -40,8 +40,8 @@ float width_of_values(Ui& ui, const RankedHeads& heads, float largest) {
     return largest >= 10 || tiny ? std::max(kValue, ui.text.width(kBodyMono, "0.0e−0") + 1) : kValue;
 }
 
-void draw_row(Scene& s, Rect r, float names, float wide, int number, float largest, const RankedHeads& heads,
-              bool chosen, bool hovered) {
+void draw_row(Scene& s, Rect r, float names, const std::string& name, float wide, int number, float largest,
+              const RankedHeads& heads, bool chosen, bool hovered) {
     const float value = heads.values[number];
     Ui& ui = s.ui;
     const bool amber = chosen && heads.amber;
@@ -50,8 +50,7 @@ void draw_row(Scene& s, Rect r, float names, float wide, int number, float large
     const auto columns = heads.beside ? heads.beside(number) : std::vector<std::string>();
     for (auto text = columns.rbegin(); text != columns.rend(); ++text)
         write(ui, take_right(rest, heads.beside_width), kCaptionMono, ui.colors->t2, *text, Flush::right);
-    write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1,
-          head_name(s.model()->config, s.model()->config.head_at(number)));
+    write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
     write(ui, take_right(rest, wide), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2,
           value_text(value, heads.is_signed, digits_up_to(largest)), Flush::right);
     if (heads.tag) {
@@ -97,7 +96,7 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         const std::pair head{at.block, at.head};
         const std::string name = head_name(c, head.first, head.second);
         const Hit h = ui.hit(heads.path + name, r);
-        draw_row(s, r, names, wide, heads.order[i], largest, heads, heads.chosen == head, h.hovered);
+        draw_row(s, r, names, name, wide, heads.order[i], largest, heads, heads.chosen == head, h.hovered);
         if (h.hovered) s.pointed.head = head;
         if (heads.previews && h.hovered) preview(s, heads.path + name, h, head);
         ui.tooltip(heads.path + name, h, heads.detail ? heads.detail(heads.order[i]) : head_legend(c, at));

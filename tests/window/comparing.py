@@ -165,3 +165,18 @@ def what_an_encoding_costs_is_measured_in_the_background(display):
         w.wait(lambda r: "compare/map/2" in r["widgets"] and not r["busy"])
     with Window(PROGRAM, display, *options, "--do", f"compare encoding {MODELS / 'llama'}") as w:
         w.wait(lambda r: "compare/encoding/why" in r["widgets"] and not r["busy"])
+
+
+def heads_of_a_larger_model_are_listed_by_its_own_names(display):
+    """B has more heads than A: the list counts B's, and a click shows that one."""
+    options = ("--model", MODELS / "gpt2", "--text", "The cat sat on the mat.")
+    with Window(PROGRAM, display, *options, "--do", "view compare; compare model stories") as w:
+        r = w.wait(lambda r: any(p.startswith("compare/row/3.") for p in r["widgets"]), 30)
+        assert r["notice"] == "" and r["failure"] == "", (r["notice"], r["failure"])
+        row = next(path for path in r["widgets"] if path.startswith("compare/row/3."))
+        w.click(row)
+        head = [int(part) for part in row.split("/")[2].split(".")]
+        w.wait(
+            lambda r: [r["layer_b"], r["head_b"]] == head and r["compare"] == 3 and not r["busy"]
+        )
+        assert "Models" in w.report()["door"]

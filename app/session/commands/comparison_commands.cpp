@@ -1,4 +1,5 @@
 // Commands of comparison.
+#include "analysis/comparison/compare.h"
 #include "base/quoted.h"
 #include "session/commands/commands.h"
 
@@ -13,6 +14,14 @@ Status compare(CommandContext& c, Change change) {
     change(next);
     c.session.document.compare(std::move(next));
     return success();
+}
+
+/// Returns the model that is compared with, if a head of A is no head of it: then one of its own is chosen.
+const Model* model_of_other_heads(const CommandContext& c) {
+    if (c.session.document.comparison.what != Compared::models || !c.answer || !c.answer->other)
+        return nullptr;
+    const Model* b = c.answer->other->model.get();
+    return b && !same_heads(c.model()->config, b->config) ? b : nullptr;
 }
 
 /// Starts B's sentence as a copy of A's, for editing.
@@ -36,9 +45,10 @@ Status choose_compared(CommandContext& c, const std::string& words) {
             next.what = Compared::heads;
             next.head = Comparison().head;
         });
-    TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
+    const Model* b = model_of_other_heads(c);
+    TRY(const AttentionHead head, parse_head(b ? b->config : c.model()->config, words, "it"));
     return compare(c, [&](Comparison& next) {
-        next.what = Compared::heads;
+        if (!b) next.what = Compared::heads;
         next.head = {head.block, head.head};
     });
 }

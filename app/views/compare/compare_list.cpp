@@ -57,7 +57,7 @@ void draw_compare_list(Scene& s, Rect area) {
     if (itself)
         s.select(pressed->first, pressed->second);
     else
-        s.send("compare", head_path(s.model()->config, pressed->first, pressed->second));
+        s.send("compare", head_path(c, pressed->first, pressed->second));
 }
 
 }  // namespace headlight
