@@ -54,6 +54,9 @@ Status run_explain(const ExplainOptions& o) {
     TRY_STATUS(check_numbers_output(o.output, "explain"));
     ThreadPool pool(o.input.threads);
     TRY(const auto opened, open_model(o.input));
+    if (opened->engine && !o.input.image.empty())
+        return Error{
+            "explain needs the weights here, and images are read where the model is; leave --image out."};
     TRY(const auto model, model_here(opened, nullptr));
     TRY_STATUS(parse_metric(*model, o.metric));  // fails early
     TRY(ForwardRequest input, read_request(o.input, model, pool));

@@ -231,6 +231,8 @@ const char* reason_shown(const Scene& s, int query) {
     if (s.session.selection.hovered.cell) return "hover";
     if (s.session.selection.locked) return "locked";
     if (query + 1 == s.queries()) return "last token";
+    const auto& picture = s.sentence()->trace->request.inputs[0].picture;
+    if (picture && picture->grid.has(query)) return "first patch";
     return s.model()->config.can.read_image ? "class token" : "masked token";
 }
 

@@ -2,6 +2,7 @@
 #include "engine/remote_engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -108,6 +109,7 @@ public:
     Result<std::shared_ptr<const Trace>> run(const std::shared_ptr<const Model>& model,
                                              ForwardRequest request, const Trace* past,
                                              const CancelFlag* cancel) override {
+        reads_image_ = request.inputs[0].picture != nullptr;
         std::vector<EngineRule> rules = rules_;
         const std::shared_ptr<const Trace> held = known(model, request, past);
         const int have = held ? common(held->output().ids, request.inputs.back().ids) : 0;
@@ -162,7 +164,12 @@ public:
         return frame_matrix(answer, name, trace.query_count(block), Index{c.heads(block)} * c.d_value(block));
     }
 
-    const std::string& withheld() const override { return weights_.offered().withheld; }
+    const std::string& withheld() const override {
+        static const std::string beside_image =
+            "This needs the weights here, and images are read where the model is; leave the image out.";
+        const std::string& always = weights_.offered().withheld;
+        return always.empty() && reads_image_ ? beside_image : always;
+    }
     int64_t weights_version() const override { return weights_.passed_version(); }
     std::string fetching() const override { return weights_.fetching(); }
     const ModelConfig& full_config() const override { return weights_.offered().read; }
@@ -293,8 +300,9 @@ private:
     const bool reuses_;
     const int logits_;  // of a row; 0: none
     const std::string runs_on_;
-    std::mutex mutex_;               // guards what follows
-    Matrix last_row_, last_logits_;  // asked for last: one pass's prediction is read several times
+    std::atomic<bool> reads_image_ = false;  // the newest pass: weights here would not
+    std::mutex mutex_;                       // guards what follows
+    Matrix last_row_, last_logits_;          // asked for last: one pass's prediction is read several times
     std::vector<std::weak_ptr<const Trace>> remembered_;  // the newest first
 };
 

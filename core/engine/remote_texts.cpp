@@ -1,6 +1,7 @@
 #include "engine/remote_texts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/cast.h"
 #include "base/quoted.h"
@@ -78,6 +79,28 @@ SentTensor pixels(const RgbImage& image) {
 
 bool is_forgotten(const Frame& answer) { return answer.header.value("code", Json()) == "picture"; }
 
+/// Cuts an image to the part that its patches cover: "seen", x, y, width and height in pixels.
+RgbImage seen_part(const RgbImage& image, const Json& told) {
+    const Json* seen = json_find(told, or_null("seen"));
+    const auto is_number = [](const Json& side) { return side.is_number(); };
+    if (!seen || !seen->is_array() || seen->size() != 4 ||
+        !std::all_of(seen->begin(), seen->end(), is_number))
+        return image;
+    const auto pixel = [&](size_t i, int most) {
+        return narrow<int>(std::lround(std::clamp((*seen)[i].get<double>(), 0.0, double(most))));
+    };
+    const int x = std::min(pixel(0, image.width), image.width - 1),
+              y = std::min(pixel(1, image.height), image.height - 1);
+    RgbImage out{std::max(1, std::min(pixel(2, image.width), image.width - x)),
+                 std::max(1, std::min(pixel(3, image.height), image.height - y)),
+                 {}};
+    for (int row = y; row < y + out.height; ++row) {
+        const auto begin = image.rgb.begin() + (int64_t{row} * image.width + x) * 3;
+        out.rgb.insert(out.rgb.end(), begin, begin + int64_t{out.width} * 3);
+    }
+    return out;
+}
+
 /// Shrinks an image to what a screen shows of it.
 RgbImage drawn(const RgbImage& image) {
     const int longest = std::max(image.width, image.height);
@@ -114,7 +137,7 @@ Result<PictureEncoding> RemoteTexts::encode_picture(const std::string& text,
     TRY(const std::string name, json_string(told, "name", "", kEncoded));
     if (name.empty() || name.size() > 256) return misfit();
     TRY(const PatchGrid grid, read_grid(told, read.ids.size()));
-    return PictureEncoding{std::move(read), note(image, name, grid)};
+    return PictureEncoding{std::move(read), note(image, told, grid)};
 }
 
 Result<Frame> RemoteTexts::ask_about(const Picture& picture, Json asked, const CancelFlag* cancel,
@@ -140,14 +163,16 @@ RemoteTexts::Shown RemoteTexts::shown(const RgbImage* image, const std::string& 
 }
 
 std::shared_ptr<const Picture> RemoteTexts::note(const std::shared_ptr<const RgbImage>& image,
-                                                 const std::string& name, const PatchGrid& grid) {
+                                                 const Json& told, const PatchGrid& grid) {
+    const std::string name = told["name"];
     std::lock_guard lock(mutex_);
     const auto held =
         std::find_if(shown_.begin(), shown_.end(), [&](const Shown& one) { return one.image == image; });
     Shown now{image, held == shown_.end() ? nullptr : held->picture};
     if (held != shown_.end()) shown_.erase(held);
     if (!now.picture || now.picture->name != name)
-        now.picture = std::make_shared<const Picture>(Picture{drawn(*image), {}, grid, name});
+        now.picture =
+            std::make_shared<const Picture>(Picture{drawn(seen_part(*image, told)), {}, grid, name});
     else if (now.picture->grid != grid)
         now.picture = std::make_shared<const Picture>(Picture{now.picture->image, {}, grid, name});
     shown_.insert(shown_.begin(), now);

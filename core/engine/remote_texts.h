@@ -35,7 +35,7 @@ private:
     Result<Frame> ask_with_pixels(Json asked, const RgbImage& image);
     Shown shown(const RgbImage* image, const std::string& name);
     /// Returns the picture that is known to be this one, or a new one.
-    std::shared_ptr<const Picture> note(const std::shared_ptr<const RgbImage>& image, const std::string& name,
+    std::shared_ptr<const Picture> note(const std::shared_ptr<const RgbImage>& image, const Json& told,
                                         const PatchGrid& grid);
 
     const std::shared_ptr<Connection> connection_;

@@ -12,16 +12,23 @@ bool is_image(const ChatJson& part) { return part.is_object() && part.value("typ
 
 ChatJson part_of_text(const ChatJson& text) { return {{"type", "text"}, {"text", text}}; }
 
+bool names_image(const ChatJson& messages) {
+    return std::any_of(messages.begin(), messages.end(), [](const ChatJson& message) {
+        const ChatJson content = message.value("content", ChatJson());
+        return content.is_array() && std::any_of(content.begin(), content.end(), is_image);
+    });
+}
+
 /// Puts an image before the text of the user's first message, unless a message names its place.
 void place_image(ChatJson& messages) {
-    ChatJson* first = nullptr;
+    if (names_image(messages)) return;
     for (ChatJson& message : messages) {
         const auto content = message.find("content");
-        if (content == message.end()) continue;
-        if (content->is_array() && std::any_of(content->begin(), content->end(), is_image)) return;
-        if (!first && content->is_string() && message.value("role", ChatJson()) == "user") first = &*content;
+        if (content == message.end() || !content->is_string() || message.value("role", ChatJson()) != "user")
+            continue;
+        *content = ChatJson::array({{{"type", "image"}}, part_of_text(*content)});
+        return;
     }
-    if (first) *first = ChatJson::array({{{"type", "image"}}, part_of_text(*first)});
 }
 
 /// Returns whether a template has passed over a message that is one text: some read lists of parts alone.
@@ -55,7 +62,12 @@ Result<ChatInput> encode_chat_input(const Model& model, ChatRequest request,
                                     std::shared_ptr<const RgbImage> image) {
     TRY(const auto templates, model.chat);
     ChatInput out;
-    if (image) place_image(request.messages);
+    if (image)
+        place_image(request.messages);
+    else if (model.config.can.add_image && names_image(request.messages))
+        return Error{
+            "The conversation has an image, and none is given; name it with --image, or drop it on the "
+            "window."};
     out.messages = request.messages;
     TRY(out.rendered, rendered_for(model, *templates, std::move(request)));
     TextInput typed;

@@ -16,6 +16,7 @@ from given_live_requests import refusal
 from headlight.engine.command import load, parser
 from PIL import Image
 
+WIDE = picture_models.pixels(32, 64)
 GLOBS = [glob for glob in EVERY if glob != "logits"]
 # Class, image processor, settings, tokens before the patches.
 KINDS = {
@@ -160,3 +161,18 @@ def folders_are_served_with_their_processors():
         with headlight.live(served, held) as server, Client(server.address) as client:
             assert client.ask("describe")[0]["pictures"] is None
             client.ask("run", text="a")
+
+
+def what_a_processor_crops_is_said():
+    """CLIP's reads the middle: other pixels beside it change nothing."""
+    model, processor = made("clip")
+    with headlight.live(model, processor) as server, Client(server.address) as client:
+        told = client.ask("encode", {"picture": WIDE})[0]["picture"]
+        assert told["seen"] == [16.0, 0.0, 32.0, 32.0], told
+        beside = WIDE.copy()
+        beside[:, :14] = 0
+        both = [processor(images=[Image.fromarray(p)], return_tensors="pt") for p in (WIDE, beside)]
+        assert torch.equal(both[0]["pixel_values"], both[1]["pixel_values"])
+        square = picture_models.pixels(32, 32)
+        whole = client.ask("encode", {"picture": square})[0]["picture"]
+        assert "seen" not in whole, whole

@@ -65,6 +65,7 @@ def patches_are_never_left_out():
         told = json.loads(done.stdout)
         runs = int(told["note"].split()[1])
         patches = sum("," in token for token in told["tokens"])
+        assert "the image stays" in told["note"], told["note"]
         assert 0 < runs <= len(told["tokens"]) - patches, told["note"]
 
 

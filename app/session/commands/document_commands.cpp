@@ -47,9 +47,10 @@ Status choose_image(CommandContext& c, const std::string& words) {
     return success();
 }
 
-const char* reads_beside(const CommandContext& c) {
+const char* reads_images(const CommandContext& c) {
     if (!c.model()) return "No model is open yet.";
-    return c.model()->config.can.add_image ? nullptr : "This model reads no image beside its text.";
+    const Capabilities& can = c.model()->config.can;
+    return can.add_image || can.read_image ? nullptr : "This model reads no images.";
 }
 
 Status read_text_file(CommandContext& c, const std::string& path) {
@@ -240,14 +241,21 @@ const char* needs_left(const CommandContext& c) {
 void open_left(CommandContext& c) { c.host.open_workspace(std::string(c.session.document.left_workspace)); }
 void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 
-void close_image(CommandContext& c) { c.session.document.put_text(TextName::picture, ""); }
+void close_image(CommandContext& c) {
+    if (c.model()->config.can.read_image)
+        c.host.set_text(TextName::sentence, "");
+    else
+        c.session.document.put_text(TextName::picture, "");
+}
 
 std::vector<Command> image_commands() {
     return in_group(
-        "Edit", {row({"image [PATH]", "Read an image beside the text",
-                      "the image that a vision–language model reads; alone: with the desktop's dialog"},
-                     choose_image, reads_beside),
-                 row({"close image", "Close the image", "read the text alone"}, close_image, reads_beside)});
+        "Edit",
+        {row({"image [PATH]", "Open an image",
+              "the image that a vision model reads, alone or beside the text; alone: the desktop's dialog"},
+             choose_image, reads_images),
+         row({"close image", "Close the image", "read no image, or the text alone"}, close_image,
+             reads_images)});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace headlight {
 namespace {
 
 constexpr float kAbovePicture = 72, kUnder = 190, kClass = 26, kOverlayLeast = 96, kOverlayMore = 110;
+constexpr float kLeastColumn = 200;  // of a title over a narrow image
 constexpr const char* kNoImage =
     "This model reads an image beside the text: drop one onto the window, or press “Image…” beside it.";
 constexpr const char* kNoGrid =
@@ -46,10 +47,10 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
     constexpr float kRoomy = 10;
     constexpr int kStrong = 70, kWeak = 34;
     const ImU32 line = IM_COL32(255, 255, 255, p.w >= kRoomy ? kStrong : kWeak);
-    for (int i = 1; i < p.columns; ++i) {
+    for (int i = 1; i < p.columns; ++i)
         ui.fill({p.view.x + ui.whole(p.w * float(i)), p.view.y, ui.line(), p.view.h}, line);
+    for (int i = 1; i < p.rows; ++i)
         ui.fill({p.view.x, p.view.y + ui.whole(p.h * float(i)), p.view.w, ui.line()}, line);
-    }
 }
 
 /// Returns the largest weight of a query on a patch.
@@ -89,10 +90,12 @@ void draw_classes(Scene& s, Rect area) {
         c.bar({"", t.label, t.probability, percent(t.probability), std::exchange(likeliest, false)}, kClass);
 }
 
-void draw_title(Ui& ui, Rect picture, float top, const std::string& title, const std::string& what) {
-    Rect line{picture.x, top + gap::large, picture.w, picture.y - top - gap::wide};
-    write(ui, nth_row(line, 0, 2), kBody, ui.colors->t1, title);
-    caption(ui, nth_row(line, 1, 2), what);
+void draw_title(Ui& ui, Rect picture, float top, const std::string& title,
+                const std::vector<std::string>& what) {
+    const float wide = std::max(picture.w, kLeastColumn);
+    Rect line{picture.x, top + gap::large, wide, picture.y - top - gap::wide};
+    write(ui, nth_row(line, 0, 2), kBody, ui.colors->t1, ui.text.fitted(kBody, title, wide));
+    caption(ui, nth_row(line, 1, 2), first_that_fits(ui, kCaption, what, wide));
 }
 
 /// Highlights a hovered patch in both; a click shows what it attends to.
@@ -114,14 +117,19 @@ float share_of_image(const Scene& s, const PatchGrid& tokens, int query) {
     return out;
 }
 
-/// "weight 0 … 0.213, on itself 0.021, on the class token 0.010".
-std::string about_weights(const Scene& s, const PatchGrid& tokens, int query) {
-    if (!s.model()->config.can.read_image)
-        return decimals(share_of_image(s, tokens, query), 3) + " of its weight lies on the image, at most " +
-               decimals(largest_on_image(s, tokens, query), 3) + " on a patch";
-    const std::string range = "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3);
-    return range + ", on itself " + decimals(s.weight(query, query), 3) +
-           (query && tokens.first > 0 ? ", on the class token " + decimals(s.weight(query, 0), 3) : "");
+/// "weight 0 … 0.213, on itself 0.021, on the class token 0.010", and shorter.
+std::vector<std::string> about_weights(const Scene& s, const PatchGrid& tokens, int query) {
+    if (!s.model()->config.can.read_image) {
+        const std::string share = decimals(share_of_image(s, tokens, query), 3);
+        return {share + " of its weight lies on the image, at most " +
+                    decimals(largest_on_image(s, tokens, query), 3) + " on a patch",
+                share + " of its weight lies on the image", share + " on the image", share};
+    }
+    const std::string range = "weight 0 … " + decimals(s.answer->picture->largest_of_row(query), 3),
+                      itself = range + ", on itself " + decimals(s.weight(query, query), 3);
+    const bool of_class = query > 0 && tokens.first > 0;
+    return {itself + (of_class ? ", on the class token " + decimals(s.weight(query, 0), 3) : ""), itself,
+            range};
 }
 
 /// Names the token whose attention is shown.
@@ -181,6 +189,13 @@ void draw_words(Scene& s, Rect area, const PatchGrid& tokens, int query) {
     }
 }
 
+/// Says why there is no image with patches.
+std::string why_no_image(const Scene& s) {
+    if (picture_of(s)) return kNoGrid;
+    if (s.session.document.picture.empty()) return kNoImage;
+    return s.answer->failure.empty() ? "The image is being read." : s.answer->failure;
+}
+
 void draw_why_empty(Scene& s, Rect area, const std::string& why) {
     const Rect inside = inset(area, size::center_pad, size::center_pad);
     s.ui.name("no image", inside);
@@ -199,16 +214,16 @@ std::pair<Patches, Patches> both_at(Ui& ui, Rect room, const Picture& picture) {
     const auto at = [&](float x) {
         return Patches{grid_at({x, room.y}, tokens.rows, tokens.columns, w, h), tokens};
     };
-    return {at(room.x), at(room.x + wide + size::center_pad)};
+    return {at(room.x), at(room.x + std::max(wide, kLeastColumn) + size::center_pad)};
 }
 
 void draw_titles(Scene& s, const Patches& left, const Patches& right, float top, int query) {
     const std::string patches = std::to_string(left.rows) + " × " + std::to_string(left.columns) + " patches";
     draw_title(s.ui, left.view, top, "Image and patches",
-               first_that_fits(s.ui, kCaption,
-                               {patches + "; click one to see what it attends to",
-                                patches + "; click one for its attention", patches + "; click one"},
-                               left.view.w));
+               s.ui.on_page() ? std::vector{patches}
+                              : std::vector{patches + "; click one to see what it attends to",
+                                            patches + "; click one for its attention",
+                                            patches + "; click one", patches});
     draw_title(s.ui, right.view, top, name_of_query(s, right.tokens, query) + " attends to",
                about_weights(s, right.tokens, query));
 }
@@ -239,7 +254,7 @@ void draw_both(Scene& s, Rect area, const Picture& picture, int query) {
 void draw_picture(Scene& s, Rect area) {
     if (!s.answer->picture) return;
     const Picture* picture = picture_of(s);
-    if (!picture || picture->grid.rows == 0) return draw_why_empty(s, area, picture ? kNoGrid : kNoImage);
+    if (!picture || picture->grid.rows == 0) return draw_why_empty(s, area, why_no_image(s));
     const auto locked = s.session.selection.locked;
     const bool known = locked && s.holds(*locked);
     const int unasked = s.model()->config.can.read_image ? 0 : s.queries() - 1;

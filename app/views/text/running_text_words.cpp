@@ -130,15 +130,18 @@ std::vector<TextWord> words_of_tokens(const Scene& s, int stack) {
     const Sequence& read = s.sentence()->trace->request.inputs[stack];
     const auto& labels = s.sentence()->labels[stack];
     const Spaces spaces = spaces_of(read.tokens);
-    const std::vector<std::string> parts = written_parts(tokenizer_of(*s.model(), stack), read.ids);
+    std::vector<std::string> parts = written_parts(tokenizer_of(*s.model(), stack), read.ids);
+    const auto is_patch = [&](int i) { return read.picture && read.picture->grid.has(i); };
+    for (int i = 0; i < isize(labels); ++i)
+        if (is_patch(i)) parts[i] = labels[i];
     std::vector<TextWord> out;
     const auto end_word = [&] {
         if (!out.empty()) complete(out, labels);
     };
     for (int i = 0; i < isize(labels); ++i) {
         const std::string& token = read.tokens[i];
-        const bool blank = i > 0 && has_space_before(spaces, token);
-        const bool more = !out.empty() && !blank && !out.back().ends_line &&
+        const bool blank = i > 0 && (is_patch(i) || has_space_before(spaces, token));
+        const bool more = !out.empty() && !is_patch(i - 1) && !blank && !out.back().ends_line &&
                           out.back().text.size() < kLongest &&
                           continues_word(out.back().text, character_from(parts, i));
         if (!more) {

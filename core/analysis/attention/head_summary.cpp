@@ -127,11 +127,23 @@ int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
 
 }  // namespace
 
+namespace {
+
+/// Returns ids in which no patch of an image repeats another: a server spells all by one token.
+std::vector<int> told_apart(const Sequence& s) {
+    std::vector<int> out = s.ids;
+    for (int i = 0; s.picture && i < s.size(); ++i)
+        if (s.picture->grid.has(i)) out[size_t(i)] = -1 - i;
+    return out;
+}
+
+}  // namespace
+
 HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> inputs, int thumbnail)
     : max_(thumbnail), seen_(c), heads_(c) {
     HEADLIGHT_CHECK(inputs.size() == c.stacks.size());
     for (const Sequence& s : inputs) {
-        last_copies_.push_back(last_copies(s.ids));
+        last_copies_.push_back(last_copies(told_apart(s)));
         side_ = std::max(side_, entry_count(s.size(), scale_of(s.size(), max_)));
     }
     for (int i = 0; i < c.blocks(); ++i) {

@@ -73,7 +73,7 @@ std::string adds_up_text(const Influence& found, InfluenceMethod method) {
     const char* no_sum = row_of(influence_methods(), method).no_sum;
     if (method == InfluenceMethod::leave_out)
         return "exact, " + std::to_string(found.passes) + (found.passes == 1 ? " run" : " runs") + " · " +
-               no_sum;
+               no_sum + (found.image_stays ? " · the image stays" : "");
     if (no_sum) return no_sum;
     const int digits = std::abs(found.due) < 1 ? 3 : 2;
     const std::string sums = with_sign(found.sum, digits) + " of " + with_sign(found.due, digits);
@@ -252,6 +252,7 @@ void take_left_out(const Trace& trace, const LeaveOutRuns& runs, Influence& out)
     out.before = runs.before;
     out.left_out = runs.found;
     out.passes = isize(runs.found);
+    out.image_stays = trace.request.inputs[0].picture != nullptr;
     out.all_passes = runs.all;
 }
 

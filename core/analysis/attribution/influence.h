@@ -92,6 +92,7 @@ struct Influence {
     int passes = 0, all_passes = 0;                       // points or runs so far, and of all; 0: not known
     MetricValues before;                                  // leave_out: of the whole text
     std::vector<LeftOut> left_out;                        // … and without each part so far
+    bool image_stays = false;                             // … which is never an image beside the text
     /// The run without the part that begins at a token, or null.
     const LeftOut* without(int stack, int token) const;
     /// |sum − due| / |due|; NaN if due is 0 or nothing certain.

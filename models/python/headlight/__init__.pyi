@@ -509,6 +509,7 @@ def run(
     rows: int | None = None,
     columns: int | None = None,
     types: dict[str, tuple[int, int]] | None = None,
+    seen: list[float] | None = None,
     mask: str | None = None,
     ablate: HeadNames | None = None,
     change: Texts | None = None,

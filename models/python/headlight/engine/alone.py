@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import HeadlightError
 from .beside import Once, called
-from .pictures import Picture, Read, Side, arrays_of, parameters_of, picture_of, refused
+from .pictures import Picture, Read, Side, arrays_of, parameters_of, picture_of, refused, seen_of
 
 
 class Alone:
@@ -65,7 +65,9 @@ class Alone:
             if picture.read is None:
                 arrays = self._arrays(picture)
                 rows, columns = self._grid(arrays)
-                picture.read = Read(arrays, list(range(rows * columns)), rows, columns)
+                seen = seen_of(self.processor, picture, arrays)
+                ids = list(range(rows * columns))
+                picture.read = Read(arrays, ids, rows, columns, seen=seen)
             held: Read = picture.read
             return held
 

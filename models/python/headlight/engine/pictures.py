@@ -60,11 +60,13 @@ class Read:
     rows: int = 0
     columns: int = 0
     types: dict[str, tuple[int, int]] = field(default_factory=dict)  # of its tokens, and of others
+    seen: list[float] | None = None  # x, y, width and height of the part that is read; None: all
 
     def told(self, name: str, first: int) -> dict[str, Any]:
         """What an answer says of it. first: where its first token is."""
         held = {"name": name, "first": first, "count": len(self.ids)}
-        return {**held, "rows": self.rows, "columns": self.columns}
+        held |= {"rows": self.rows, "columns": self.columns}
+        return held if self.seen is None else {**held, "seen": self.seen}
 
 
 Side = dict[str, list[Any]]
@@ -174,6 +176,35 @@ def arrays_of(torch: Any, out: Mapping[str, Any], known: set[str], dtype: Any) -
     """What a processor returned that the model's forward takes, in the model's type."""
     held = {name: torch.as_tensor(out[name]) for name in out if name in known}
     return {n: t.to(dtype) if t.is_floating_point() else t for n, t in held.items()}
+
+
+def seen_of(processor: Any, picture: Picture, arrays: Mapping[str, Any]) -> list[float] | None:
+    """Where a processor that crops the middle reads a picture: x, y, width and height in pixels.
+    None: it reads all."""
+    crop, pixels = getattr(processor, "crop_size", None), arrays.get("pixel_values")
+    if not getattr(processor, "do_center_crop", False) or not crop or pixels is None:
+        return None
+    high, wide = (_side(crop, name) for name in ("height", "width"))
+    height, width = picture.pixels.shape[:2]
+    rows, columns = height, width  # as it is resized before
+    if getattr(processor, "do_resize", True):
+        size = getattr(processor, "size", None) or {}
+        if short := _side(size, "shortest_edge"):
+            rows, columns = (int(short * side / min(height, width)) for side in (height, width))
+        elif _side(size, "height"):
+            rows, columns = _side(size, "height"), _side(size, "width")
+    if tuple(pixels.shape[-2:]) != (high, wide) or high > rows or wide > columns:
+        return None  # another size was asked for, or a border is drawn around it
+    if (high, wide) == (rows, columns):
+        return None
+    across, down = width / columns, height / rows
+    left, top = (columns - wide) // 2, (rows - high) // 2
+    return [left * across, top * down, wide * across, high * down]
+
+
+def _side(size: Any, name: str) -> int:
+    held = size.get(name) if hasattr(size, "get") else getattr(size, name, None)
+    return int(held or 0)
 
 
 def refused(problem: Exception) -> HeadlightError:
