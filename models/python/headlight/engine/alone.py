@@ -11,7 +11,16 @@ import numpy as np
 
 from ..errors import HeadlightError
 from .beside import Once, called
-from .pictures import Picture, Read, Side, arrays_of, parameters_of, picture_of, refused, seen_of
+from .pictures import (
+    Picture,
+    PictureRead,
+    Side,
+    arrays_of,
+    parameters_of,
+    picture_of,
+    refused,
+    seen_of,
+)
 
 
 class Alone:
@@ -59,7 +68,7 @@ class Alone:
                 "patches, which is all that this server shows."
             )
 
-    def of(self, picture: Picture) -> Read:
+    def of(self, picture: Picture) -> PictureRead:
         """What the model reads of a picture."""
         with picture.lock:
             if picture.read is None:
@@ -67,8 +76,8 @@ class Alone:
                 rows, columns = self._grid(arrays)
                 seen = seen_of(self.processor, picture, arrays)
                 ids = list(range(rows * columns))
-                picture.read = Read(arrays, ids, rows, columns, seen=seen)
-            held: Read = picture.read
+                picture.read = PictureRead(arrays, ids, rows, columns, seen=seen)
+            held: PictureRead = picture.read
             return held
 
     def _arrays(self, picture: Picture) -> dict[str, Any]:

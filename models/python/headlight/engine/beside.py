@@ -12,7 +12,7 @@ from typing import Any
 
 from ..arrays import described_tokens
 from ..errors import HeadlightError
-from .pictures import Picture, Read, Side, arrays_of, parameters_of, refused, seen_of
+from .pictures import Picture, PictureRead, Side, arrays_of, parameters_of, refused, seen_of
 
 # Settings of models whose tokens of a picture are questions to it, and no patches.
 ASKED = re.compile(r"perceiver|qformer|resampler|latent_query|query_tokens|num_query")
@@ -154,13 +154,13 @@ class Beside:
             out[name] = held
         return out
 
-    def of(self, picture: Picture) -> Read:
+    def of(self, picture: Picture) -> PictureRead:
         """What the model reads of a picture."""
         with picture.lock:
             if picture.read is None:
                 out, _ = self._processed(picture, self.spelled("") + "a")
                 picture.read = self._read(picture, out)
-            held: Read = picture.read
+            held: PictureRead = picture.read
             return held
 
     def _processed(
@@ -178,7 +178,7 @@ class Beside:
             raise refused(problem) from None
         return out, heard
 
-    def _read(self, picture: Picture, out: Any) -> Read:
+    def _read(self, picture: Picture, out: Any) -> PictureRead:
         ids = out["input_ids"][0].tolist()
         token = next((t for t in self._tokens() if t in ids), None)
         if token is None:
@@ -196,7 +196,7 @@ class Beside:
         whole = own.count(token) == len(own)
         rows, columns = self._grid(arrays, len(own)) if whole else (0, 0)
         seen = seen_of(self.processor.image_processor, picture, arrays)
-        return Read(arrays, own, rows, columns, types, seen)
+        return PictureRead(arrays, own, rows, columns, types, seen)
 
     def _type(self, name: str, values: Any, ids: list[int], token: int) -> tuple[int, int]:
         """The number that each token of a picture has, and each other one."""

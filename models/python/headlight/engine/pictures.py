@@ -51,7 +51,7 @@ class Picture:
 
 
 @dataclass
-class Read:
+class PictureRead:
     """What a model reads of a picture. ids: of its tokens, from the first to the last, with what
     stands between its tiles. rows, columns: of its patches; 0 where they make no grid."""
 
