@@ -100,6 +100,7 @@ SIZES = tuple(
     shared_expert_intermediate_size text_config vision_config encoder decoder
 """.split()
 )
+STAY = ("conv_act",)  # without it DeBERTa's convolution takes tanh, which is refused by name
 NULLABLE = tuple(
     """
     num_key_value_heads rope_parameters rope_scaling layer_types n_inner word_embed_proj_dim
@@ -202,7 +203,7 @@ def respell(kind, c, d):
     if kind in DECODERS_TOO and d.flag():
         c["is_decoder"] = True
     for key in list(c):
-        if key not in SIZES and not key.startswith("_") and d.random() < 0.25:
+        if key not in (*SIZES, *STAY) and not key.startswith("_") and d.random() < 0.25:
             del c[key]
         elif key in NULLABLE and d.random() < 0.1:
             c[key] = None
