@@ -7,7 +7,9 @@ test_page.py look_like --write writes the golden pictures anew.
 import argparse
 import shutil
 import sys
+from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))
 import browser
 import check_colors
 import check_figures
@@ -20,6 +22,7 @@ import check_views
 import check_whole
 import firefox
 import steps
+from drawn import drawn
 
 # Each adds its checks to steps.CHECKS.
 PARTS = (
@@ -68,6 +71,8 @@ def main():
         for one in steps.CHECKS
         if not given.words or any(word in one.__name__ for word in given.words)
     ]
+    if given.firefox and not given.words:  # Chromium has seen all
+        chosen = drawn(chosen, 0.5)
     page = kind()
     try:
         results = [tried(one, page) for one in chosen]

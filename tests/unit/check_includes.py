@@ -99,7 +99,7 @@ def check_declared(file, text):
             "embedded_files",
         ):  # macros, and what the build writes
             continue
-        if not any(defined.search(body) for body in bodies[room_of(file)]):
+        if not any(name in body and defined.search(body) for body in bodies[room_of(file)]):
             bad.append(f"{file} declares {name}(), which {room_of(file)}/ does not define")
 
 

@@ -3,6 +3,7 @@ of itself."""
 
 import time
 
+from drawn import drawn
 from drive import Display, Window
 from places import PROGRAM, REFERENCE
 
@@ -193,7 +194,7 @@ def everything_explains_itself(display):
         ),
     ]
     silent = {}
-    for options in views:
+    for options in drawn(views, 0.5):
         with Window(PROGRAM, display, *options) as w:
             w.wait(lambda r: not r["busy"])
             time.sleep(0.5)

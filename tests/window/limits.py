@@ -110,7 +110,7 @@ def what_is_old_is_dimmed_in_every_panel(display):
         w.settled()
         dimmed = lambda r: {path for path in r["widgets"] if path.startswith("dimmed/")}
         views = ("Heat map", "Lines", "Arithmetic", "Update (ΔE)", "Prediction", "Flow", "Heads")
-        for view in drawn((*views, "All heads"), 0.4):
+        for view in drawn((*views, "All heads"), 0.25):
             panels = lambda r: (
                 {"dimmed/center"}
                 | ({"dimmed/heads"} if view != "All heads" else set())

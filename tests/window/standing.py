@@ -156,7 +156,7 @@ def _found(display, size, scale, before, shown):
 
 
 def no_text_stands_over_another(display):
-    for size, scale, before in drawn(WINDOWS, 0.4):
+    for size, scale, before in drawn(WINDOWS, 0.2):
         found = _found(display, size, scale, before, _shown())
         assert not found, f"{size} at {scale}, {before}: " + "; ".join(
             f"{command}: {some[:4]}" for command, some in found.items()
@@ -189,7 +189,7 @@ def no_text_is_cut(display):
     the smallest and in the usual window; lines that scroll may be cut at the ends of their area,
     and what the user typed may be shortened."""
     windows = [(model, size) for model in MODELS for size in ("1024x700", "1600x1000")]
-    for model, size in drawn(windows, 0.4):
+    for model, size in drawn(windows, 0.2):
         options, foreign = MODELS[model]
         shown = [view for view in _shown() if view.split(";")[0].split()[1] not in foreign]
         if model != "stories":
