@@ -12,6 +12,7 @@
 #include "views/views.h"
 #include "window/background_task.h"
 #include "window/layout.h"
+#include "window/texts.h"
 #include "window/worker_link.h"
 
 namespace headlight {
@@ -147,7 +148,7 @@ void Exporter::browse_corpus() { browse_to_open("Texts, one per line", &Exporter
 void Exporter::browse_image() { browse_to_open("An image (PNG or JPEG)", &Exporter::take_image); }
 
 void Exporter::take_image(const std::string& path) {
-    state_.session.document.put_text(TextName::picture, path);
+    set_text(state_.session.document, state_.fields, TextName::picture, path);
 }
 
 void Exporter::take_corpus(const std::string& path) {

@@ -25,7 +25,7 @@ public:
     void browse();
     /// Asks for a file of texts, for corpus statistics.
     void browse_corpus();
-    /// Asks for an image to read beside the text.
+    /// Asks for an image that the model reads.
     void browse_image();
     /// Copies the first table of the view, for a spreadsheet.
     void copy_numbers();

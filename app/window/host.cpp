@@ -18,7 +18,7 @@ void WindowHost::set_text(TextName which, const std::string& text) {
         state_.session.notice = kLockedByLesson;
         return;
     }
-    field(which).replace(text, state_.session.document.history);
+    headlight::set_text(state_.session.document, state_.fields, which, text);
 }
 
 /// Counts what was typed since the last call as part of the edited text.

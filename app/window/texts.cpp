@@ -33,6 +33,12 @@ bool show_text_of(const Document& d, Fields& fields, const Model& model) {
     return true;
 }
 
+void set_text(Document& d, Fields& fields, TextName which, const std::string& text) {
+    TextField& field = fields.of(which);
+    if (which == TextName::picture && field.name() != which) return d.put_text(which, text);
+    field.replace(text, d.history);
+}
+
 bool apply_edit(Document& d, Fields& fields, const TextEdit& edit) {
     TextField& field = fields.of(edit.text);
     if (field.name() == edit.text) return field.apply(edit);

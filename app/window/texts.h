@@ -17,6 +17,9 @@ void show_texts(const Document& document, Fields& fields);
 /// that changed.
 bool show_text_of(const Document& document, Fields& fields, const Model& model);
 
+/// Sets a text as an undo step: in its field, or in the document only if no field shows that image.
+void set_text(Document& document, Fields& fields, TextName which, const std::string& text);
+
 /// Applies an edit from the history: in the field of the text, or in the document only if the field shows
 /// another text. False if the text is no longer the edited one.
 bool apply_edit(Document& document, Fields& fields, const TextEdit& edit);

@@ -165,10 +165,8 @@ public:
     }
 
     const std::string& withheld() const override {
-        static const std::string beside_image =
-            "This needs the weights here, and images are read where the model is; leave the image out.";
         const std::string& always = weights_.offered().withheld;
-        return always.empty() && reads_image_ ? beside_image : always;
+        return always.empty() && reads_image_ ? of_image_ : always;
     }
     int64_t weights_version() const override { return weights_.passed_version(); }
     std::string fetching() const override { return weights_.fetching(); }
@@ -178,7 +176,7 @@ public:
     }
     Result<std::shared_ptr<const Trace>> run_here(const Trace& trace, const RunHere& run,
                                                   const CancelFlag* cancel) override {
-        return weights_.run(trace, run, cancel);
+        return trace.request.inputs[0].picture ? Error{of_image_} : weights_.run(trace, run, cancel);
     }
 
 private:
@@ -300,6 +298,8 @@ private:
     const bool reuses_;
     const int logits_;  // of a row; 0: none
     const std::string runs_on_;
+    const std::string of_image_ =
+        "This needs the weights here, and images are read where the model is; leave the image out.";
     std::atomic<bool> reads_image_ = false;  // the newest pass: weights here would not
     std::mutex mutex_;                       // guards what follows
     Matrix last_row_, last_logits_;          // asked for last: one pass's prediction is read several times

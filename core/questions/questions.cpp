@@ -11,9 +11,6 @@ namespace {
 /// Runs the request of a trace where its model's weights are here.
 Result<std::shared_ptr<const Trace>> run_with_weights(const Trace& trace, ThreadPool& pool,
                                                       const CancelFlag* cancel) {
-    if (trace.request.inputs[0].picture)
-        return Error{
-            "This needs the weights here, and images are read where the model is; leave the image out."};
     const auto run = [&](const std::shared_ptr<const Model>& model,
                          const Trace* past) -> Result<std::shared_ptr<const Trace>> {
         ForwardRequest request = trace.request;

@@ -30,7 +30,7 @@ struct TestHost final : Host {
 
     TestHost(Session& session, const RunAnswer& answer) : session(session), answer(answer) {}
     void set_text(TextName which, const std::string& to) override {
-        fields.of(which).replace(to, session.document.history);
+        headlight::set_text(session.document, fields, which, to);
         note_texts(session.document, fields);
     }
     const std::string& text(TextName which) override { return fields.of(which).text(); }

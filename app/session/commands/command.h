@@ -45,7 +45,7 @@ public:
     virtual Status show_corpus(const std::string& path) = 0;
     /// Asks for such a file with the desktop's dialog.
     virtual void browse_corpus() = 0;
-    /// Asks for an image to read beside the text.
+    /// Asks for an image that the model reads.
     virtual void browse_image() = 0;
     virtual void open_workspace(const std::string& path) = 0;
     /// Opens a lesson by path, or a built-in one by name; returns to what was open before it.

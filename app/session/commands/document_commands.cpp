@@ -29,10 +29,8 @@ namespace {
 /// Gives an image to the open vision model, or to a view that takes one.
 Status open_picture(CommandContext& c, const std::string& path) {
     const Capabilities can = c.model() ? c.model()->config.can : Capabilities{};
-    if (can.read_image)
-        c.host.set_text(TextName::sentence, path);
-    else if (can.add_image)
-        c.session.document.put_text(TextName::picture, path);
+    if (can.read_image || can.add_image)
+        c.host.set_text(TextName::picture, path);
     else if (!c.host.show_picture(path))
         return Error{
             "An image needs a vision model: open a ViT and drop it again, or drop it on Learn's “Beyond "
@@ -241,12 +239,7 @@ const char* needs_left(const CommandContext& c) {
 void open_left(CommandContext& c) { c.host.open_workspace(std::string(c.session.document.left_workspace)); }
 void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 
-void close_image(CommandContext& c) {
-    if (c.model()->config.can.read_image)
-        c.host.set_text(TextName::sentence, "");
-    else
-        c.session.document.put_text(TextName::picture, "");
-}
+void close_image(CommandContext& c) { c.host.set_text(TextName::picture, ""); }
 
 std::vector<Command> image_commands() {
     return in_group(
